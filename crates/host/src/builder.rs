@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolgate_config::{Home, NamingStyle, PrefixMode};
-use toolgate_fleet::{DRAIN_LIMIT, FleetBuilder, FleetServer};
+use toolgate_fleet::{BuiltInServer, DRAIN_LIMIT, FleetBuilder, FleetServer};
 use toolgate_gate::Gate;
 use toolgate_journal::Journal;
 use toolgate_launch::{HelperProgram, Launcher};
@@ -15,7 +15,7 @@ use toolgate_store::{ResultQuota, ResultStore, StateStore};
 
 use crate::builtin_servers::{BuiltinServers, ContextAvailability, builtin_server};
 use crate::local::LocalServer;
-use crate::{Host, HostError, Setup, SetupOptions, Tool, sample_server};
+use crate::{ConfigSources, Host, HostError, Setup, Tool, sample_server};
 
 /// The name of the server that provides the embedding program's own tools.
 const EMBEDDER: &str = "embedder";
@@ -24,26 +24,18 @@ const SAMPLE: &str = "sample";
 
 /// Builds a [`Host`]; [`HostBuilder::start`] starts it.
 #[derive(Default)]
+#[must_use]
 pub struct HostBuilder {
     home: Option<Home>,
     config: Option<PathBuf>,
     project_dir: Option<PathBuf>,
     setup: Option<Setup>,
-    servers: Vec<ServerSpec>,
+    builtin: BuiltinServers,
     tools: Vec<Tool>,
-    roots: Vec<PathBuf>,
-    naming: Option<NamingStyle>,
-    prefix: Option<PrefixMode>,
-    expose: ExposureMode,
-    profile: Option<String>,
     interactor: Option<Arc<dyn Interactor>>,
     helper: Option<HelperProgram>,
     sample: bool,
-    context: Option<(LocalServer, ContextAvailability)>,
-    context_named: Vec<(ContextNamingStyle, LocalServer)>,
-    only: Option<String>,
     idle: bool,
-    lock: Option<LockFile>,
 }
 
 /// The stores of a host.
@@ -67,7 +59,6 @@ impl HostStores {
 
 impl HostBuilder {
     /// Reads the configuration of this home: its user file and the system file.
-    #[must_use]
     pub fn home(mut self, home: Home) -> Self {
         self.home = Some(home);
         self
@@ -75,82 +66,71 @@ impl HostBuilder {
 
     /// Reads only this file, in any dialect. Naming the file counts as consent to the servers it
     /// starts.
-    #[must_use]
     pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
         self.config = Some(file.into());
         self
     }
 
     /// Also reads the files of this project. Their servers start once the user has consented.
-    #[must_use]
     pub fn project(mut self, dir: impl Into<PathBuf>) -> Self {
         self.project_dir = Some(dir.into());
         self
     }
 
     /// Uses a setup that was loaded before.
-    #[must_use]
     pub fn setup(mut self, setup: Setup) -> Self {
         self.setup = Some(setup);
         self
     }
 
     /// Adds a server from code.
-    #[must_use]
-    pub fn server(mut self, spec: ServerSpec) -> Self {
-        self.servers.push(spec);
+    pub fn server(self, spec: ServerSpec) -> Self {
+        self.builtin.add(FleetServer::from_spec(spec, Origin::built_in()));
         self
     }
 
     /// Adds a tool of the embedding program. It passes the same gate as all other tools, keeps its
     /// name without a prefix, and takes precedence over a server's tool with the same name.
-    #[must_use]
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
         self
     }
 
     /// Adds roots for `roots/list` to those of the configuration.
-    #[must_use]
     pub fn roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.roots.extend(roots);
+        self.builtin.roots.extend(roots);
         self
     }
 
     /// Sets how exposed names are made, unless a profile sets it.
-    #[must_use]
     pub fn naming(mut self, naming: NamingStyle) -> Self {
-        self.naming = Some(naming);
+        self.builtin.naming = Some(naming);
         self
     }
 
     /// Sets whether callers get all definitions or search for them, unless a profile sets it.
-    #[must_use]
     pub fn expose(mut self, expose: ExposureMode) -> Self {
-        self.expose = expose;
+        self.builtin.expose = expose;
         self
     }
 
     /// Sets the profile of [`Host::tools`], [`Host::call`] and similar methods.
     /// [`HostBuilder::start`] fails if no profile has this name.
-    #[must_use]
     pub fn profile(mut self, name: impl Into<String>) -> Self {
-        self.profile = Some(name.into());
+        self.builtin.profile = Some(name.into());
         self
     }
 
     /// Sets when exposed names carry the server's name as a prefix, if the naming style leaves a
     /// choice.
-    #[must_use]
     pub fn prefix(mut self, prefix: PrefixMode) -> Self {
-        self.prefix = Some(prefix);
+        self.builtin.prefix = Some(prefix);
         self
     }
 
     /// Sets the interactor for calls made through [`Host::call`] and similar methods. Without one,
     /// questions are declined. Servers of 2026-07-28 ask only for what its
     /// [`capabilities`](Interactor::capabilities) declare.
-    #[must_use]
     pub fn interactor(mut self, interactor: Arc<dyn Interactor>) -> Self {
         self.interactor = Some(interactor);
         self
@@ -158,14 +138,12 @@ impl HostBuilder {
 
     /// Sets the program that guards process trees. The default is this program, if its `main` calls
     /// [`helper_main`](crate::helper_main).
-    #[must_use]
     pub fn helper(mut self, helper: HelperProgram) -> Self {
         self.helper = Some(helper);
         self
     }
 
     /// Adds the built-in sample server if there is no other server.
-    #[must_use]
     pub fn sample_if_empty(mut self) -> Self {
         self.sample = true;
         self
@@ -176,50 +154,45 @@ impl HostBuilder {
     /// returns true if it holds documents; it is called whenever the configuration is applied and
     /// must not block. Its tools and prompts keep their names without a prefix, and it may use
     /// sampling.
-    #[must_use]
     pub fn context(
         mut self,
         server: LocalServer,
         holds: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.context = Some((server, ContextAvailability::Offered(Arc::new(holds))));
+        self.builtin.context =
+            Some((relaying(server), ContextAvailability::Offered(Arc::new(holds))));
         self
     }
 
     /// Sets the server that offers the local context if the configuration selects this naming style
     /// (`[context] names`).
-    #[must_use]
     pub fn context_with_names(mut self, names: ContextNamingStyle, server: LocalServer) -> Self {
-        self.context_named.push((names, server));
+        self.builtin.context_named.push((names, relaying(server)));
         self
     }
 
     /// Offers only the local context, whatever the configuration says, and starts no declared
     /// server. The rules of the configuration still apply.
-    #[must_use]
     pub fn context_only(mut self, server: LocalServer) -> Self {
-        self.context = Some((server, ContextAvailability::Alone));
+        self.builtin.context = Some((relaying(server), ContextAvailability::Alone));
         self
     }
 
     /// Uses only this server. [`HostBuilder::start`] fails if no server has this name.
-    #[must_use]
     pub fn only_server(mut self, server: impl Into<String>) -> Self {
-        self.only = Some(server.into());
+        self.builtin.only = Some(server.into());
         self
     }
 
     /// Starts each server on first use instead of at once.
-    #[must_use]
     pub fn idle(mut self) -> Self {
         self.idle = true;
         self
     }
 
     /// Uses only servers and definitions that match this lock file exactly.
-    #[must_use]
     pub fn frozen(mut self, lock: LockFile) -> Self {
-        self.lock = Some(lock);
+        self.builtin.lock = Some(lock);
         self
     }
 
@@ -228,18 +201,25 @@ impl HostBuilder {
         let setup = self.take_setup().await?;
         let stores = HostStores::of(setup.as_ref()).await?;
         let plan = setup.as_ref().map(|setup| setup.plan().clone()).unwrap_or_default();
-        let roster = self.take_builtin_servers()?;
+        let mut roster = self.builtin;
+        if !self.tools.is_empty() {
+            roster.embedder =
+                Some(built_in(EMBEDDER, LocalServer::new(EMBEDDER).tools(self.tools))?);
+        }
+        if self.sample {
+            roster.sample = Some(built_in(SAMPLE, sample_server())?);
+        }
         let members = roster.all_servers(&plan);
         if let (Some(only), true) = (&roster.only, members.is_empty()) {
             return Err(HostError::NoServer(only.clone()));
         }
-        let launcher = Launcher::new(self.helper.clone().unwrap_or_else(HelperProgram::current));
+        let launcher = Launcher::new(self.helper.unwrap_or_else(HelperProgram::current));
         let guarantee = launcher.guarantee();
         let (store, roots) = (Some(stores.store.clone()), roster.roots(&plan));
         let fleet = Arc::new(FleetBuilder { launcher, store, roots, drain: DRAIN_LIMIT }.build());
         let gate = Gate::new(fleet.clone(), roster.gateway_settings(&plan));
         gate.set_governance(&plan.settings.governance);
-        gate.set_lock_file(self.lock.take());
+        gate.set_lock_file(roster.lock.clone());
         if let Some(journal) = &stores.journal {
             journal.set_mask(roster.secrets.clone());
         }
@@ -269,38 +249,14 @@ impl HostBuilder {
             None => Home::find(None, &|name| std::env::var(name).ok())?,
         };
         let (config, project_dir) = (self.config.take(), self.project_dir.take());
-        let options = SetupOptions { home, config, project_dir, own_endpoints: Vec::new() };
+        let options = ConfigSources { home, config, project_dir, own_endpoints: Vec::new() };
         Setup::load(options).await.map(Some)
     }
+}
 
-    fn take_builtin_servers(&mut self) -> Result<BuiltinServers, HostError> {
-        let tools = std::mem::take(&mut self.tools);
-        let embedder = (!tools.is_empty()).then(|| LocalServer::new(EMBEDDER).tools(tools));
-        let context = self.context.take();
-        let context =
-            context.map(|(server, offer)| (Arc::new(server.with_untrusted_content()) as _, offer));
-        let named = std::mem::take(&mut self.context_named).into_iter();
-        let named =
-            named.map(|(names, server)| (names, Arc::new(server.with_untrusted_content()) as _));
-        let roster = BuiltinServers {
-            context,
-            context_named: named.collect(),
-            embedder: embedder.map(|server| built_in(EMBEDDER, server)).transpose()?,
-            sample: self.sample.then(|| built_in(SAMPLE, sample_server())).transpose()?,
-            only: self.only.take(),
-            roots: std::mem::take(&mut self.roots),
-            naming: self.naming,
-            prefix: self.prefix,
-            expose: self.expose,
-            profile: self.profile.take(),
-            lock: self.lock.clone(),
-            ..BuiltinServers::default()
-        };
-        for spec in self.servers.drain(..) {
-            roster.add(FleetServer::from_spec(spec, Origin::built_in()));
-        }
-        Ok(roster)
-    }
+/// Returns the local context as a server that passes on content of others.
+fn relaying(context: LocalServer) -> Arc<dyn BuiltInServer> {
+    Arc::new(context.with_untrusted_content())
 }
 
 fn built_in(name: &str, server: LocalServer) -> Result<FleetServer, HostError> {

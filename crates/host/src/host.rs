@@ -17,7 +17,7 @@ use toolgate_session::{Answer, Interactor, Question};
 use toolgate_wire::{Frame, MessageLimits, Revision, build, method, string, view};
 
 use crate::builtin_servers::BuiltinServers;
-use crate::{ApplyReport, CallerScope, HostBuilder, HostError, Plan};
+use crate::{ApplyReport, HostBuilder, HostError, Plan};
 
 /// All servers of a user behind one gate. Cheap to clone.
 #[derive(Clone)]
@@ -64,7 +64,7 @@ impl Host {
         interactor: Option<Arc<dyn Interactor>>,
     ) -> Result<Self, HostError> {
         let id = CallerId::fresh();
-        let port = interactor.unwrap_or_else(|| Arc::new(DecliningInteractor(id.scope())));
+        let port = interactor.unwrap_or_else(|| Arc::new(DecliningInteractor(id)));
         let client =
             Client { name: "toolgate-host".into(), version: env!("CARGO_PKG_VERSION").into() };
         let capabilities = fleet.shared_tenant().capabilities;
@@ -306,10 +306,10 @@ fn parse_list(kind: CapabilityKind, list: &Bytes) -> Vec<ListedCapability> {
 }
 
 /// Ignores notifications and declines all questions.
-struct DecliningInteractor(CallerScope);
+struct DecliningInteractor(CallerId);
 
 impl Interactor for DecliningInteractor {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.0
     }
 

@@ -55,10 +55,10 @@ pub use host::{Host, ListedCapability, ServerOverview};
 pub use local::Tool;
 pub use sample::sample_server;
 pub use serde_json::{Value, json};
-pub use setup::{Setup, SetupOptions};
+pub use setup::{Setup, read_files};
 pub use toolgate_bridge::{SERVER_INFO, translate_question};
 pub use toolgate_config::{
-    Home, NamingStyle, Plan, PlanEntry, PrefixMode, StartStatus, ensure_user_config,
+    ConfigSources, Home, NamingStyle, Plan, PlanEntry, PrefixMode, StartStatus, ensure_user_config,
 };
 pub use toolgate_dialects::parse_duration;
 pub use toolgate_exposure::{
@@ -66,9 +66,7 @@ pub use toolgate_exposure::{
 };
 pub use toolgate_findings::strip_text;
 pub use toolgate_fleet::{ApplyReport, ConnectReport, FleetEvent, PhaseReport, ServerStatus};
-pub use toolgate_gate::{
-    Caller, CallerId, Client, Gate, GateError, GateEvent, Principal, ToolSearchHit,
-};
+pub use toolgate_gate::{Caller, Client, Gate, GateError, GateEvent, Principal, ToolSearchHit};
 pub use toolgate_gate::{DecisionForecast, KEY_CALLER, OPERATOR, PinStatusEntry};
 pub use toolgate_launch::{ConfinedLimits, ConfinedOutcome, LaunchError, run_confined};
 pub use toolgate_launch::{
@@ -82,7 +80,5 @@ pub use toolgate_model::{
 };
 pub use toolgate_search::TermMatch;
 pub use toolgate_search::tokens::estimate as tokens;
-pub use toolgate_session::{
-    Answer, CallerScope, Interactor, Question, QuestionKind, RootsInteractor,
-};
+pub use toolgate_session::{Answer, CallerId, Interactor, Question, QuestionKind, RootsInteractor};
 pub use toolgate_store::{Consent, PassphraseFile};

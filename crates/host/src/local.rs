@@ -26,7 +26,7 @@ pub use client::{ClientHandle, ClientRequestError};
 pub use complete::{Completion, CompletionRequest};
 pub use handler::HandlerError;
 pub use prompt::{Prompt, PromptMessage};
-pub use resource::{Resource, ResourceTemplate};
+pub use resource::Resource;
 pub use tool::{Tool, ToolCall, ToolOutput};
 
 /// The arguments of a prompt or the variables of a template, by name.
@@ -34,6 +34,7 @@ pub type ArgumentValues = BTreeMap<String, String>;
 
 /// A server made of functions. Cheap to clone.
 #[derive(Clone)]
+#[must_use]
 pub struct LocalServer(Arc<LocalServerParts>);
 
 /// The name and the capabilities of a local server.
@@ -44,7 +45,6 @@ struct LocalServerParts {
     relays: bool,
     tools: Vec<Tool>,
     resources: Vec<Resource>,
-    templates: Vec<ResourceTemplate>,
     prompts: Vec<Prompt>,
 }
 
@@ -57,13 +57,11 @@ impl LocalServer {
             relays: false,
             tools: Vec::new(),
             resources: Vec::new(),
-            templates: Vec::new(),
             prompts: Vec::new(),
         }))
     }
 
     /// Sets the instructions for the model.
-    #[must_use]
     pub fn instructions(mut self, text: &str) -> Self {
         Arc::make_mut(&mut self.0).instructions = Some(text.to_owned());
         self
@@ -71,14 +69,12 @@ impl LocalServer {
 
     /// Marks the server as passing on content written by others, such as documents. Reading from it
     /// counts as reading untrusted content.
-    #[must_use]
     pub fn with_untrusted_content(mut self) -> Self {
         Arc::make_mut(&mut self.0).relays = true;
         self
     }
 
     /// Adds tools. A later tool replaces an earlier one with the same name.
-    #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         let parts = Arc::make_mut(&mut self.0);
         for tool in tools {
@@ -88,22 +84,13 @@ impl LocalServer {
         self
     }
 
-    /// Adds a resource.
-    #[must_use]
+    /// Adds a resource or a resource template. Individual resources take precedence over templates.
     pub fn resource(mut self, resource: Resource) -> Self {
         Arc::make_mut(&mut self.0).resources.push(resource);
         self
     }
 
-    /// Adds a resource template. Individual resources take precedence over it.
-    #[must_use]
-    pub fn template(mut self, template: ResourceTemplate) -> Self {
-        Arc::make_mut(&mut self.0).templates.push(template);
-        self
-    }
-
     /// Adds a prompt.
-    #[must_use]
     pub fn prompt(mut self, prompt: Prompt) -> Self {
         Arc::make_mut(&mut self.0).prompts.push(prompt);
         self

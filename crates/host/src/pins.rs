@@ -284,17 +284,16 @@ fn of_server(
     };
     let mut rows = Vec::new();
     let mut seen = BTreeSet::new();
-    for (capability, digest, definition) in offered.map(offers).unwrap_or_default() {
+    for offer in offered.map(|it| it.checked.pinnable()).unwrap_or_default() {
+        let capability = offer.capability.map(|(kind, name)| (kind, name.to_owned()));
         if seen.insert(capability.clone()) {
-            let row = PinEntryKey { server, identity, capability };
-            let pin = pin(&row.capability);
-            rows.push(row.compare(pin, Some((digest, definition))));
+            let (pin, now) = (pin(&capability), Bytes::copy_from_slice(offer.definition));
+            rows.push(compare(status, capability, pin, Some((offer.digest, now))));
         }
     }
     // If the catalog is unknown, no definition counts as gone.
     for pin in own.iter().filter(|pin| !seen.contains(&pin.capability)) {
-        let row = PinEntryKey { server, identity, capability: pin.capability.clone() };
-        let mut row = row.compare(Some(pin), None);
+        let mut row = compare(status, pin.capability.clone(), Some(pin), None);
         if offered.is_none() {
             row.status = PinEntryStatus::Pinned;
         }
@@ -303,73 +302,56 @@ fn of_server(
     rows
 }
 
-/// A definition that can be pinned: its capability (`None` for instructions), digest and bytes.
-type PinnableDefinition = (Option<(CapabilityKind, String)>, Digest, Bytes);
-
-fn offers(offered: &OfferedCatalog) -> Vec<PinnableDefinition> {
-    let known = &offered.checked;
-    let instructions = known.catalog.instructions.clone().unwrap_or_default();
-    let mut all = vec![(None, *known.instructions_digest(), Bytes::from(instructions))];
-    for kind in CapabilityKind::ALL.into_iter().filter(|kind| is_pinned_kind(*kind)) {
-        let usable = known.of_kind(kind).filter(|(_, fact)| fact.unusable.is_none());
-        all.extend(usable.map(|(definition, fact)| {
-            (Some((kind, definition.name.to_string())), *fact.digest(), fact.raw.clone())
-        }));
-    }
-    all
-}
-
-/// Identifies what an entry is about.
-struct PinEntryKey<'a> {
-    server: &'a ServerName,
-    identity: Digest,
+/// Returns the entry for a pin, an offered definition, or both.
+fn compare(
+    status: &ServerStatus,
     capability: Option<(CapabilityKind, String)>,
+    pin: Option<&Pin>,
+    offer: Option<(Digest, Bytes)>,
+) -> PinEntry {
+    let (word, changes) = match (pin, &offer) {
+        (Some(pin), Some((digest, _))) if pin.digest == *digest => {
+            (PinEntryStatus::Pinned, Vec::new())
+        }
+        (Some(pin), Some((_, now))) => {
+            (PinEntryStatus::Changed, changes(capability.as_ref(), pin, now))
+        }
+        (None, _) => (PinEntryStatus::New, Vec::new()),
+        (Some(_), None) => (PinEntryStatus::Gone, Vec::new()),
+    };
+    let (digest, definition) = offer.unzip();
+    PinEntry {
+        server: status.spec.name.clone(),
+        capability,
+        status: word,
+        digest,
+        pinned: pin.map(|pin| pin.digest),
+        by: pin.map(|pin| pin.by.clone()),
+        pinned_at: pin.map(|pin| pin.pinned_at),
+        changes,
+        definition: definition.unwrap_or_default(),
+        identity: status.spec.digest(),
+    }
 }
 
-impl PinEntryKey<'_> {
-    fn compare(self, pin: Option<&Pin>, offer: Option<(Digest, Bytes)>) -> PinEntry {
-        let word = match (pin, &offer) {
-            (Some(pin), Some((digest, _))) if pin.digest == *digest => PinEntryStatus::Pinned,
-            (Some(_), Some(_)) => PinEntryStatus::Changed,
-            (None, _) => PinEntryStatus::New,
-            (_, None) => PinEntryStatus::Gone,
-        };
-        let changes = match (pin, &offer) {
-            (Some(pin), Some((_, now))) if word == PinEntryStatus::Changed => {
-                self.changes(pin, now)
-            }
-            _ => Vec::new(),
-        };
-        let (digest, definition) = offer.unzip();
-        PinEntry {
-            server: self.server.clone(),
-            capability: self.capability,
-            status: word,
-            digest,
-            pinned: pin.map(|pin| pin.digest),
-            by: pin.map(|pin| pin.by.clone()),
-            pinned_at: pin.map(|pin| pin.pinned_at),
-            changes,
-            definition: definition.unwrap_or_default(),
-            identity: self.identity,
-        }
-    }
-
-    fn changes(&self, pin: &Pin, now: &[u8]) -> Vec<DefinitionDifference> {
-        let Some((kind, _)) = &self.capability else {
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            return compare_instructions(&text(&pin.definition), &text(now)).into_iter().collect();
-        };
-        compare_definitions(*kind, &pin.definition, now)
-    }
+fn changes(
+    capability: Option<&(CapabilityKind, String)>,
+    pin: &Pin,
+    now: &[u8],
+) -> Vec<DefinitionDifference> {
+    let Some((kind, _)) = capability else {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        return compare_instructions(&text(&pin.definition), &text(now)).into_iter().collect();
+    };
+    compare_definitions(*kind, &pin.definition, now)
 }
 
 fn locked(offered: &OfferedCatalog) -> LockedServer {
     let mut locked = LockedServer::of(&offered.fleet_server.spec);
     locked.instructions = *offered.checked.instructions_digest();
-    for (capability, digest, _) in offers(offered) {
-        if let Some((kind, name)) = capability {
-            locked.add(kind, &name, digest);
+    for offer in offered.checked.pinnable() {
+        if let Some((kind, name)) = offer.capability {
+            locked.add(kind, name, offer.digest);
         }
     }
     if let Some(package) = &mut locked.package {

@@ -7,14 +7,16 @@ mod replay;
 
 pub use check::{PolicyCheckReport, check};
 pub use replay::{ChangedDecision, PolicyReplay, ReplayOutcome};
-pub use toolgate_gate::{CallExplanation, CallHypothesis, DecisionOutcome, ExplanationEntry};
+pub use toolgate_gate::{CallExplanation, CallHypothesis, DecisionOutcome};
 pub use toolgate_model::Effect;
 
 use toolgate_config::PlanEntry;
 use toolgate_model::{ConfigScope, GovernanceSettings, Origin, RuleSet, RuleSpec};
 use toolgate_policy::Policy;
+pub use toolgate_policy::RuleExplanation;
 
-use crate::{Host, HostError, SetupOptions};
+use crate::setup::read_files;
+use crate::{ConfigSources, Host, HostError};
 
 impl Host {
     /// Explains what would be decided about a call, with everything for and against it. Returns
@@ -42,10 +44,10 @@ pub fn rule_problem(effect: Effect, rule: &str) -> Option<String> {
 
 /// Reads the rules of one file alone. Also returns the problems found in it.
 pub fn read_rules(
-    options: &SetupOptions,
+    options: &ConfigSources,
     file: std::path::PathBuf,
 ) -> Result<(GovernanceSettings, Vec<toolgate_model::Diagnostic>), HostError> {
-    let alone = SetupOptions { config: Some(file), project_dir: None, ..options.clone() };
-    let plan = alone.read_files()?;
+    let alone = ConfigSources { config: Some(file), project_dir: None, ..options.clone() };
+    let plan = read_files(&alone)?;
     Ok((plan.settings.governance, plan.diagnostics))
 }

@@ -13,45 +13,15 @@ use toolgate_store::{Consent, ConsentSet, StateStore};
 
 use crate::HostError;
 
-/// Where to find the configuration and the state.
-#[derive(Debug, Clone)]
-pub struct SetupOptions {
-    /// The home with configuration, state and cache.
-    pub home: Home,
-    /// A file to read instead of all others.
-    pub config: Option<PathBuf>,
-    /// The project folder whose files may propose servers.
-    pub project_dir: Option<PathBuf>,
-    /// The endpoints of this program. Entries that point to one of them are ignored.
-    pub own_endpoints: Vec<String>,
-}
-
-impl SetupOptions {
-    /// Reads only the files. The state is not opened, and every consent counts as given.
-    pub fn read_files(&self) -> Result<Plan, HostError> {
-        Ok(load(&self.sources(), &|_, _| true, &Environment::of_process())?)
-    }
-
-    /// Returns every file and folder to watch for changes, including missing ones.
-    pub fn files(&self) -> Vec<PathBuf> {
-        watched_paths(&self.sources())
-    }
-
-    /// Returns the sources of the configuration.
-    pub fn sources(&self) -> ConfigSources {
-        ConfigSources {
-            config: self.config.clone(),
-            project_dir: self.project_dir.clone(),
-            own_endpoints: self.own_endpoints.clone(),
-            home: self.home.clone(),
-        }
-    }
+/// Reads only the files. The state is not opened, and every consent counts as given.
+pub fn read_files(sources: &ConfigSources) -> Result<Plan, HostError> {
+    Ok(load(sources, &|_, _| true, &Environment::of_process())?)
 }
 
 /// The plan and the state. Each clone reloads the files independently.
 #[derive(Clone)]
 pub struct Setup {
-    options: SetupOptions,
+    options: ConfigSources,
     plan: Plan,
     store: Arc<StateStore>,
     last_good: LastGoodFiles,
@@ -59,7 +29,7 @@ pub struct Setup {
 
 impl Setup {
     /// Reads the files and opens the state.
-    pub async fn load(options: SetupOptions) -> Result<Self, HostError> {
+    pub async fn load(options: ConfigSources) -> Result<Self, HostError> {
         options.home.create()?;
         let store = Arc::new(StateStore::open(options.home.state_db()).await?);
         let mut last_good = LastGoodFiles::default();
@@ -85,7 +55,7 @@ impl Setup {
     /// Returns every file to watch for changes: the configuration files, and files whose content is
     /// part of a server's identity.
     pub fn files(&self) -> Vec<PathBuf> {
-        self.options.files().into_iter().chain(self.plan.bound_files()).collect()
+        watched_paths(&self.options).into_iter().chain(self.plan.bound_files()).collect()
     }
 
     /// Returns the home.
@@ -124,8 +94,7 @@ impl Setup {
         let entry = self.entry(name)?;
         let (server, digest) = (entry.spec.name.clone(), entry.identity());
         self.store.give_consent(&server, &digest, &entry.consent_text()).await?;
-        self.reload().await?;
-        Ok(())
+        self.reload().await
     }
 
     /// Revokes the consent for a server. Returns false if there was none.
@@ -141,8 +110,7 @@ impl Setup {
         let entry = self.entry(name)?;
         let (server, digest) = (entry.spec.name.clone(), entry.identity());
         self.store.save_trust(&server, &digest).await?;
-        self.reload().await?;
-        Ok(())
+        self.reload().await
     }
 
     /// Revokes the trust for a server. Returns false if there was none.
@@ -155,12 +123,12 @@ impl Setup {
 }
 
 async fn read(
-    options: &SetupOptions,
+    options: &ConfigSources,
     store: &StateStore,
     last_good: &mut LastGoodFiles,
 ) -> Result<Plan, HostError> {
     let consents: ConsentSet = store.consents().await?.into_iter().collect();
-    let (sources, mut good) = (options.sources(), last_good.clone());
+    let (sources, mut good) = (options.clone(), last_good.clone());
     // Read on a blocking thread, so that a slow disk does not delay calls.
     let reading = tokio::task::spawn_blocking(move || {
         let given = |name: &ServerName, digest: &_| consents.contains(name, digest);

@@ -4,12 +4,12 @@
 
 use std::path::Path;
 
-use toolgate_host::{Home, Host, Setup, SetupOptions, Tool, json};
+use toolgate_host::{ConfigSources, Home, Host, Setup, Tool, json};
 
-fn options(folder: &Path) -> SetupOptions {
+fn options(folder: &Path) -> ConfigSources {
     let home = Home::at(folder.join("home"));
     let config = Some(folder.join("toolgate.toml"));
-    SetupOptions { home, config, project_dir: None, own_endpoints: Vec::new() }
+    ConfigSources { home, config, project_dir: None, own_endpoints: Vec::new() }
 }
 
 fn names(list: &[toolgate_host::ServerName]) -> Vec<&str> {

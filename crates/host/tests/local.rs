@@ -9,11 +9,11 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use toolgate_host::local::{
     ClientRequestError, Completion, HandlerError, LocalServer, Prompt, PromptMessage, Resource,
-    ResourceTemplate, ToolOutput,
+    ToolOutput,
 };
 use toolgate_host::{
-    Answer, Caller, CallerId, CallerScope, CapabilityKind, Client, Host, Interactor, Question,
-    QuestionKind, Tool, Value, json,
+    Answer, Caller, CallerId, CapabilityKind, Client, Host, Interactor, Question, QuestionKind,
+    Tool, Value, json,
 };
 use toolgate_wire::{Frame, MessageLimits, Revision, build};
 
@@ -31,8 +31,8 @@ struct Person {
 }
 
 impl Interactor for Person {
-    fn scope(&self) -> CallerScope {
-        self.id.scope()
+    fn scope(&self) -> CallerId {
+        self.id
     }
 
     fn tell(&self, event: Frame) {
@@ -176,7 +176,7 @@ fn library() -> LocalServer {
         async move { Ok::<_, HandlerError>(format!("read {number} times before")) }
     });
     let search =
-        ResourceTemplate::new("t://search{?query,limit}", "search", "Finds", |values| async move {
+        Resource::template("t://search{?query,limit}", "search", "Finds", |values| async move {
             let query =
                 values.get("query").ok_or(HandlerError::Invalid("`query` is missing".into()))?;
             match query.as_str() {
@@ -209,7 +209,7 @@ fn library() -> LocalServer {
     let annotated = json!({ "audience": ["user"], "priority": 0.5 });
     context()
         .resource(status.mime_type("text/plain").annotations(annotated).title("Status"))
-        .template(search)
+        .resource(search)
         .prompt(prompt)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use toolgate_host::local::{LocalServer, ToolOutput};
-use toolgate_host::{Home, Host, ServerName, Setup, SetupOptions, Tool, json};
+use toolgate_host::{ConfigSources, Home, Host, ServerName, Setup, Tool, json};
 
 /// A server that is declared and switched on, and never comes up.
 const OTHER: &str = "[servers.other]\ncommand = 'no-such-program-anywhere'\n";
@@ -25,7 +25,7 @@ async fn setup(folder: &Path, text: &str) -> Setup {
     std::fs::write(&config, text).unwrap();
     let home = Home::at(folder.join("home"));
     let options =
-        SetupOptions { home, config: Some(config), project_dir: None, own_endpoints: Vec::new() };
+        ConfigSources { home, config: Some(config), project_dir: None, own_endpoints: Vec::new() };
     Setup::load(options).await.unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolgate_context::{LibraryHandle, shell_word};
-use toolgate_host::{DEFAULT_PROFILE, Home, Setup, SetupOptions, ensure_user_config};
+use toolgate_host::{ConfigSources, DEFAULT_PROFILE, Home, Setup, ensure_user_config};
 
 use crate::cli::GlobalArgs;
 use crate::exit::{CliError, error_chain};
@@ -63,7 +63,7 @@ impl CliContext {
 
     /// Returns which files to read: only the one given with `--config`, or those of the user and of
     /// the current project.
-    pub fn setup_options(&self) -> Result<SetupOptions, CliError> {
+    pub fn setup_options(&self) -> Result<ConfigSources, CliError> {
         let project_dir = match self.config {
             Some(_) => None,
             None => Some(std::env::current_dir().map_err(|error| {
@@ -74,7 +74,7 @@ impl CliContext {
         let (home, config) = (self.home.clone(), self.config.clone());
         // Entries written by `install` point to this gateway, even if nothing serves there now.
         let own_endpoints = InstallRegistry::of(&home).endpoints();
-        Ok(SetupOptions { home, config, project_dir, own_endpoints })
+        Ok(ConfigSources { home, config, project_dir, own_endpoints })
     }
 
     /// Reads the files and opens the state.

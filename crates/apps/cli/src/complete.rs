@@ -81,7 +81,7 @@ impl TypedLine {
     }
 
     fn plan(&self) -> Result<Plan, CliError> {
-        Ok(self.context.setup_options()?.read_files()?)
+        Ok(toolgate_host::read_files(&self.context.setup_options()?)?)
     }
 }
 

@@ -7,7 +7,7 @@ mod terminal;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use toolgate_host::{Answer, CallerScope, Interactor, Question, QuestionKind};
+use toolgate_host::{Answer, CallerId, Interactor, Question, QuestionKind};
 use toolgate_wire::view::{LogLevel, LogMessageParams, ProgressParams};
 use toolgate_wire::{Frame, method};
 
@@ -70,8 +70,8 @@ impl TerminalInteractor {
 }
 
 impl Interactor for TerminalInteractor {
-    fn scope(&self) -> CallerScope {
-        CallerScope(1)
+    fn scope(&self) -> CallerId {
+        CallerId(1)
     }
 
     fn tell(&self, event: Frame) {

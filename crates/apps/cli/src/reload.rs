@@ -4,8 +4,8 @@
 //! This module triggers one reload at a time and prints a summary line and the new findings to
 //! stderr. [`ControlHandler::reload`] decides what is applied.
 
-use toolgate_host::config::FileWatcher;
-use toolgate_host::{ApplyReport, ReloadSignals, ServerName, SetupOptions};
+use toolgate_host::config::{FileWatcher, watched_paths};
+use toolgate_host::{ApplyReport, ConfigSources, ReloadSignals, ServerName};
 
 use crate::control::{ControlHandler, ReloadReport};
 use crate::exit::CliError;
@@ -20,8 +20,8 @@ pub struct ConfigReloader {
 impl ConfigReloader {
     /// Starts watching. Call it before the files are first read, so that no change is missed. From
     /// then on SIGHUP no longer ends this process.
-    pub fn new(options: &SetupOptions) -> Result<Self, CliError> {
-        let watch = FileWatcher::new(options.files());
+    pub fn new(options: &ConfigSources) -> Result<Self, CliError> {
+        let watch = FileWatcher::new(watched_paths(options));
         Ok(Self { watch, hangups: hangup_signals()? })
     }
 

@@ -20,11 +20,7 @@ pub fn client_sources(context: &CliContext) -> Result<ConfigSources, CliError> {
         CliError::failed(format!("cannot find the current folder: {error}"))
             .hint("change to an existing folder")
     })?;
-    Ok(ConfigSources {
-        config: None,
-        project_dir: Some(here),
-        ..context.setup_options()?.sources()
-    })
+    Ok(ConfigSources { config: None, project_dir: Some(here), ..context.setup_options()? })
 }
 
 /// Returns the dialect of a client's file. OpenCode has two dialects, which the text tells apart.

@@ -56,6 +56,6 @@ fn with_resources(server: LocalServer, service: &ContextService) -> LocalServer 
     server
         .resource(resources::help(service))
         .resource(resources::status(service))
-        .template(resources::search(service))
+        .resource(resources::search(service))
         .prompt(prompt::summarize(service))
 }

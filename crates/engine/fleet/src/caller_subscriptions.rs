@@ -6,18 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toolgate_wire::view::LogLevel;
 
-use crate::CallerKey;
+use toolgate_session::CallerId;
 
 /// The resource subscriptions and log levels of all callers of one pool.
 #[derive(Debug, Default)]
 pub(crate) struct CallerSubscriptions {
-    subscriptions: BTreeMap<String, BTreeSet<CallerKey>>,
-    levels: BTreeMap<CallerKey, LogLevel>,
+    subscriptions: BTreeMap<String, BTreeSet<CallerId>>,
+    levels: BTreeMap<CallerId, LogLevel>,
 }
 
 impl CallerSubscriptions {
     /// Adds a subscription. Returns true if it is the first one to this resource.
-    pub(crate) fn subscribe(&mut self, uri: &str, caller: CallerKey) -> bool {
+    pub(crate) fn subscribe(&mut self, uri: &str, caller: CallerId) -> bool {
         let callers = self.subscriptions.entry(uri.to_owned()).or_default();
         let first = callers.is_empty();
         callers.insert(caller);
@@ -25,7 +25,7 @@ impl CallerSubscriptions {
     }
 
     /// Removes a subscription. Returns true if no caller is subscribed to the resource any more.
-    pub(crate) fn unsubscribe(&mut self, uri: &str, caller: CallerKey) -> bool {
+    pub(crate) fn unsubscribe(&mut self, uri: &str, caller: CallerId) -> bool {
         let Some(callers) = self.subscriptions.get_mut(uri) else { return true };
         callers.remove(&caller);
         if callers.is_empty() {
@@ -40,7 +40,7 @@ impl CallerSubscriptions {
     }
 
     /// Sets the level of a caller. Returns true if the level to send to the server changed.
-    pub(crate) fn set_level(&mut self, caller: CallerKey, level: LogLevel) -> bool {
+    pub(crate) fn set_level(&mut self, caller: CallerId, level: LogLevel) -> bool {
         let before = self.level();
         self.levels.insert(caller, level);
         before != self.level()
@@ -62,7 +62,7 @@ impl CallerSubscriptions {
     }
 
     /// Removes a caller. Returns the resources that no other caller is subscribed to.
-    pub(crate) fn release_caller(&mut self, caller: CallerKey) -> Vec<String> {
+    pub(crate) fn release_caller(&mut self, caller: CallerId) -> Vec<String> {
         self.levels.remove(&caller);
         let mut orphans = Vec::new();
         self.subscriptions.retain(|uri, callers| {
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_subscription_lives_as_long_as_one_caller_wants_it() {
         let mut wanted = CallerSubscriptions::default();
-        let (one, two) = (CallerKey(1), CallerKey(2));
+        let (one, two) = (CallerId(1), CallerId(2));
         assert!(wanted.subscribe("a", one));
         assert!(!wanted.subscribe("a", two));
         assert!(wanted.subscribe("b", two));
@@ -95,11 +95,11 @@ mod tests {
     #[test]
     fn the_most_talkative_level_counts() {
         let mut wanted = CallerSubscriptions::default();
-        assert!(wanted.set_level(CallerKey(1), LogLevel::Error));
-        assert!(wanted.set_level(CallerKey(2), LogLevel::Debug));
-        assert!(!wanted.set_level(CallerKey(3), LogLevel::Info));
+        assert!(wanted.set_level(CallerId(1), LogLevel::Error));
+        assert!(wanted.set_level(CallerId(2), LogLevel::Debug));
+        assert!(!wanted.set_level(CallerId(3), LogLevel::Info));
         assert_eq!(wanted.level(), Some(LogLevel::Debug));
-        wanted.release_caller(CallerKey(2));
+        wanted.release_caller(CallerId(2));
         assert_eq!(wanted.level(), Some(LogLevel::Info));
     }
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use toolgate_model::{CapabilityKind, Catalog, Definition, Digest, ToolSelection};
+use toolgate_pins::is_pinned_kind;
 use toolgate_schema::ArgumentValidator;
 use toolgate_wire::mcp_headers::{self, ArgumentHeader};
 use toolgate_wire::{Era, Revision, scan};
@@ -44,6 +45,17 @@ pub struct CheckedDefinition {
     kind: CapabilityKind,
     arguments: OnceLock<Option<ArgumentValidator>>,
     digest: OnceLock<Digest>,
+}
+
+/// A definition that is pinned individually, or the instructions of a server.
+#[derive(Debug, Clone, Copy)]
+pub struct PinnableDefinition<'a> {
+    /// The kind and name; `None` for the instructions.
+    pub capability: Option<(CapabilityKind, &'a str)>,
+    /// The digest of the definition.
+    pub digest: Digest,
+    /// The definition as the server sent it.
+    pub definition: &'a [u8],
 }
 
 impl CheckedDefinition {
@@ -162,6 +174,24 @@ impl CheckedCatalog {
     ) -> impl Iterator<Item = (&Definition, &Arc<CheckedDefinition>)> {
         let facts = self.definitions.get(kind as usize).map(Vec::as_slice).unwrap_or_default();
         self.catalog.definitions(kind).iter().zip(facts)
+    }
+
+    /// Returns what is pinned individually: the server's instructions first, then the usable
+    /// definitions by kind, in the server's order.
+    pub fn pinnable(&self) -> Vec<PinnableDefinition<'_>> {
+        let instructions = self.catalog.instructions.as_deref().unwrap_or_default().as_bytes();
+        let digest = *self.instructions_digest();
+        let mut all =
+            vec![PinnableDefinition { capability: None, digest, definition: instructions }];
+        for kind in CapabilityKind::ALL.into_iter().filter(|kind| is_pinned_kind(*kind)) {
+            let usable = self.of_kind(kind).filter(|(_, fact)| fact.unusable.is_none());
+            all.extend(usable.map(|(definition, fact)| PinnableDefinition {
+                capability: Some((kind, &*definition.name)),
+                digest: *fact.digest(),
+                definition: &fact.raw,
+            }));
+        }
+        all
     }
 
     /// Counts the tools that callers can see: usable ones that the server's declaration does not

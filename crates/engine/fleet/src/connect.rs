@@ -163,14 +163,10 @@ impl ConnectAttempt<'_> {
                 resolved.spec
             }
             Err(block) => {
-                let hint = Some("set the variable or give it a default".into());
-                let failure = ServerFailure {
-                    phase: FailurePhase::Resolve,
-                    cause: block.to_string(),
-                    stderr: String::new(),
-                    hint,
-                };
-                log.record_failure(failure);
+                log.record_failure(ServerFailure {
+                    hint: Some("set the variable or give it a default".into()),
+                    ..ServerFailure::new(FailurePhase::Resolve, block.to_string())
+                });
                 return Err(ServerState::Blocked(block));
             }
         };
@@ -267,9 +263,7 @@ impl ConnectAttempt<'_> {
     ) -> Result<ServerConnection, ConnectError> {
         let started =
             self.launcher.start(&command(spec, stdio, &log.mask)).await.map_err(|error| {
-                let (cause, stderr) = (error.to_string(), String::new());
-                let failure =
-                    ServerFailure { phase: FailurePhase::Launch, cause, stderr, hint: None };
+                let failure = ServerFailure::new(FailurePhase::Launch, error.to_string());
                 ConnectError::Unavailable(log.record_failure(failure))
             })?;
         let ChildProcess { stdin, stdout, handle: child } = started;

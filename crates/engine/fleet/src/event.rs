@@ -3,7 +3,7 @@
 use toolgate_model::{CapabilityKind, ServerName};
 use toolgate_wire::Frame;
 
-use crate::CallerKey;
+use toolgate_session::CallerId;
 
 /// An event that does not belong to a call.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub enum FleetEvent {
         server: ServerName,
         /// The caller that the connection belongs to, if it serves one caller. No other caller may
         /// receive the notification.
-        caller: Option<CallerKey>,
+        caller: Option<CallerId>,
         /// The notification as it arrived.
         frame: Frame,
     },

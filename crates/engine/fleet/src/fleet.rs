@@ -13,7 +13,7 @@ use toolgate_launch::Launcher;
 use toolgate_model::{
     CapabilityKind, ConfigScope, DiscoveryStatus, PoolScope, ServerName, ServerState,
 };
-use toolgate_session::RootsInteractor;
+use toolgate_session::{CallerId, RootsInteractor};
 use toolgate_store::StateStore;
 use toolgate_wire::view::LogLevel;
 
@@ -23,7 +23,7 @@ use crate::fleet_server::{FleetServer, Tenant};
 use crate::lease::ServerLease;
 use crate::server_cache::ServerCache;
 use crate::server_pools::{OfferedCatalog, ServerPools, ServerStatus};
-use crate::{CallerKey, CheckedCatalog, ConnectReport, FleetError, FleetEvent, Pool};
+use crate::{CheckedCatalog, ConnectReport, FleetError, FleetEvent, Pool};
 
 /// How many events a slow receiver can fall behind before it misses some.
 const EVENT_CAPACITY: usize = 1024;
@@ -334,7 +334,7 @@ impl Fleet {
 
     /// Returns what each server offers this caller, ordered by place and then by name. If the
     /// caller has no own connection to a server yet, the shared catalog is returned.
-    pub fn catalogs(&self, caller: Option<CallerKey>) -> Vec<OfferedCatalog> {
+    pub fn catalogs(&self, caller: Option<CallerId>) -> Vec<OfferedCatalog> {
         let servers = self.servers.read();
         let mut all: Vec<_> =
             servers.values().filter_map(|it| it.offered_catalog(caller)).collect();
@@ -414,12 +414,12 @@ impl Fleet {
     }
 
     /// Sets the minimum level of log messages that a caller wants.
-    pub fn set_level(&self, caller: CallerKey, level: LogLevel) {
+    pub fn set_level(&self, caller: CallerId, level: LogLevel) {
         self.each_pool(|pool| pool.set_level(caller, level));
     }
 
     /// Removes a caller: drops its subscriptions and log level, and closes its own pools.
-    pub fn release_caller(&self, caller: CallerKey) {
+    pub fn release_caller(&self, caller: CallerId) {
         self.each_pool(|pool| pool.release_caller(caller));
         for own in self.servers.read().values().filter_map(|server| server.take_caller_pool(caller))
         {

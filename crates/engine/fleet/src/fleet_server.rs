@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_model::{Origin, PoolScope, ResolvedServer, ServerSpec, ServerState, StartBlock};
-use toolgate_session::Interactor;
+use toolgate_session::{CallerId, Interactor};
 
 use crate::BuiltInServer;
 
@@ -56,15 +56,11 @@ impl FleetServer {
     }
 }
 
-/// Identifies the caller that a connection serves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CallerKey(pub u64);
-
 /// The caller, or all callers, that a connection serves.
 #[derive(Clone)]
 pub struct Tenant {
     /// The caller; `None` for a connection shared by all callers.
-    pub caller: Option<CallerKey>,
+    pub caller: Option<CallerId>,
     /// The client capabilities declared to the server, as raw JSON.
     pub capabilities: Bytes,
     /// Answers the server's questions outside any call.
@@ -73,7 +69,7 @@ pub struct Tenant {
 
 impl Tenant {
     /// Returns the key of this tenant's pool.
-    pub(crate) fn key(&self, scope: PoolScope) -> Option<CallerKey> {
+    pub(crate) fn key(&self, scope: PoolScope) -> Option<CallerId> {
         match scope {
             PoolScope::Shared => None,
             PoolScope::PerCaller => self.caller,

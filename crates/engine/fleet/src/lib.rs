@@ -34,12 +34,12 @@ mod subscriptions;
 
 pub use apply::ApplyReport;
 pub use builtin::BuiltInServer;
-pub use checked_catalog::{CheckedCatalog, CheckedDefinition};
+pub use checked_catalog::{CheckedCatalog, CheckedDefinition, PinnableDefinition};
 pub use drain::DRAIN_LIMIT;
 pub use error::FleetError;
 pub use event::FleetEvent;
 pub use fleet::{Fleet, FleetBuilder};
-pub use fleet_server::{CallerKey, FleetServer, Tenant};
+pub use fleet_server::{FleetServer, Tenant};
 pub use lease::{PoolLease, ServerLease};
 pub use pool::Pool;
 pub use report::{ConnectReport, PhaseReport};

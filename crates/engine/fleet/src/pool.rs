@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
 
 use arc_swap::ArcSwapOption;
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
@@ -21,7 +22,7 @@ use tokio::time::Instant;
 use toolgate_model::{
     FailurePhase, SamplingLimits, ServerFailure, ServerName, ServerState, ServerTimeouts,
 };
-use toolgate_session::{SessionError, SessionEventHandler};
+use toolgate_session::{CallerId, SessionError, SessionEventHandler};
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Era, Frame, method};
 
@@ -35,7 +36,7 @@ use crate::list_changes::{self, ListChanges, PoolEventHandler};
 use crate::report::ConnectLog;
 use crate::server_pools::SharedFleetServer;
 use crate::spares::SpareConnections;
-use crate::{CallerKey, CheckedCatalog, FleetError, FleetEvent};
+use crate::{CheckedCatalog, FleetError, FleetEvent};
 
 /// The maximum number of concurrent calls on one connection.
 const MAX_CONCURRENT_CALLS: usize = 64;
@@ -166,7 +167,11 @@ impl Pool {
     pub(crate) async fn ensure_connected(&self) -> Result<Arc<ServerConnection>, FleetError> {
         match self.live_connection() {
             Some(live) => Ok(live),
-            None => Box::pin(self.connect_once()).await,
+            None => {
+                // As a trait object, which keeps the type of every call's future short.
+                let connecting: BoxFuture<'_, _> = Box::pin(self.connect_once());
+                connecting.await
+            }
         }
     }
 
@@ -288,6 +293,23 @@ impl Pool {
         }
     }
 
+    /// Returns the error of a session that is still usable.
+    pub(crate) fn masked_error(&self, live: &ServerConnection, error: SessionError) -> FleetError {
+        self.session_error(live.mask_error(error), String::new())
+    }
+
+    /// Returns the error of a session, which is lost if the error is fatal.
+    pub(crate) async fn session_failure(
+        &self,
+        live: &Arc<ServerConnection>,
+        error: SessionError,
+    ) -> FleetError {
+        match error.is_fatal() {
+            true => self.connection_lost(live, error).await,
+            false => self.masked_error(live, error),
+        }
+    }
+
     pub(crate) fn session_error(&self, source: SessionError, stderr: String) -> FleetError {
         FleetError::Session { server: self.server().clone(), source, stderr }
     }
@@ -308,12 +330,8 @@ impl Pool {
                 target: "toolgate::session", server = %self.server(),
                 "connection lost: {cause}"
             );
-            let failure = ServerFailure {
-                phase: FailurePhase::Call,
-                cause,
-                stderr: stderr.clone(),
-                hint: None,
-            };
+            let failure = ServerFailure::new(FailurePhase::Call, cause);
+            let failure = ServerFailure { stderr: stderr.clone(), ..failure };
             self.set_state(ServerState::Disconnected(failure));
         }
         self.session_error(error, stderr)
@@ -327,7 +345,7 @@ impl Pool {
     }
 
     /// Sets the minimum level of log messages that a caller wants.
-    pub(crate) fn set_level(&self, caller: CallerKey, level: LogLevel) {
+    pub(crate) fn set_level(&self, caller: CallerId, level: LogLevel) {
         let changed = self.with_subscriptions(|wanted| wanted.set_level(caller, level));
         if changed {
             self.live_connection()

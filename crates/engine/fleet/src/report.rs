@@ -59,13 +59,7 @@ impl ConnectLog {
     pub(crate) fn record_not_allowed(&mut self, state: &ServerState) {
         let reason = state.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
         let cause = format!("the server is {}{reason}", state.as_str());
-        let stderr = String::new();
-        self.record_failure(ServerFailure {
-            phase: FailurePhase::Resolve,
-            cause,
-            stderr,
-            hint: None,
-        });
+        self.record_failure(ServerFailure::new(FailurePhase::Resolve, cause));
     }
 
     pub(crate) fn begin(&mut self, phase: FailurePhase) {

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use toolgate_model::{CapabilityKind, Catalog, Definition, Origin, ServerSpec, ServerState};
+use toolgate_session::CallerId;
 
 use crate::fleet::FleetShared;
 use crate::fleet_server::{FleetServer, Tenant};
-use crate::{CallerKey, CheckedCatalog, Pool};
+use crate::{CheckedCatalog, Pool};
 
 /// The status of one server.
 #[derive(Debug, Clone)]
@@ -60,7 +61,7 @@ pub(crate) struct ServerPools {
 /// The pools of one server by key; `None` is the key of the shared pool.
 #[derive(Default)]
 struct PoolMap {
-    by_key: BTreeMap<Option<CallerKey>, Arc<Pool>>,
+    by_key: BTreeMap<Option<CallerId>, Arc<Pool>>,
     /// True once the server was removed from the fleet. No pool is created then.
     gone: bool,
 }
@@ -126,7 +127,7 @@ impl ServerPools {
     }
 
     /// Removes and returns the pool of a caller.
-    pub(crate) fn take_caller_pool(&self, caller: CallerKey) -> Option<Arc<Pool>> {
+    pub(crate) fn take_caller_pool(&self, caller: CallerId) -> Option<Arc<Pool>> {
         self.pools.lock().by_key.remove(&Some(caller))
     }
 
@@ -140,7 +141,7 @@ impl ServerPools {
     /// Returns what the server offers this caller. If the caller has no own connection yet, the
     /// shared catalog is returned. A server that must not be used offers nothing, even if a catalog
     /// is cached.
-    pub(crate) fn offered_catalog(&self, caller: Option<CallerKey>) -> Option<OfferedCatalog> {
+    pub(crate) fn offered_catalog(&self, caller: Option<CallerId>) -> Option<OfferedCatalog> {
         let member = self.fleet_server();
         let pools = self.pools.lock();
         let everybodys = pools.by_key.get(&None);

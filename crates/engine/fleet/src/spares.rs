@@ -24,7 +24,7 @@ use futures_util::future::select_all;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use toolgate_model::CapabilityKind;
-use toolgate_session::{CallerScope, OutboundRequest, SessionEventHandler};
+use toolgate_session::{CallerId, OutboundRequest, SessionEventHandler};
 use toolgate_wire::{Frame, method, scan};
 
 use crate::backoff::LONGEST_WAIT;
@@ -132,7 +132,7 @@ impl Pool {
                 let (error, stderr) = live.describe_exit(error).await;
                 Err(self.session_error(error, stderr))
             }
-            Err(error) => Err(self.session_error(live.mask_error(error), String::new())),
+            Err(error) => Err(self.masked_error(live, error)),
         })
     }
 
@@ -218,7 +218,7 @@ impl SpareConnections {
     }
 
     /// Waits until any connection may be suitable for a call of this scope.
-    async fn wait_for_suitable(&self, first: &Arc<ServerConnection>, scope: CallerScope) {
+    async fn wait_for_suitable(&self, first: &Arc<ServerConnection>, scope: CallerId) {
         let spares = self.all();
         let all = spares.iter().chain([first]);
         select_all(all.map(|live| Box::pin(live.session.wait_until_suited(scope)))).await;

@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use toolgate_session::SessionError;
+use toolgate_session::CallerId;
 use toolgate_wire::{Frame, MessageLimits, build, method, string};
 
 use crate::connect::ServerConnection;
-use crate::{CallerKey, FleetError, Pool};
+use crate::{FleetError, Pool};
 
 impl Pool {
     /// Subscribes a caller to a resource. Sends a request to the server only for the first caller.
-    pub async fn subscribe(&self, uri: &str, caller: CallerKey) -> Result<(), FleetError> {
+    pub async fn subscribe(&self, uri: &str, caller: CallerId) -> Result<(), FleetError> {
         if let Some(next) = self.successor() {
             return Box::pin(next.subscribe(uri, caller)).await;
         }
@@ -35,13 +35,13 @@ impl Pool {
         }
         match outcome {
             Ok(()) => Ok(()),
-            Err(error) => Err(self.subscription_error(&live, error).await),
+            Err(error) => Err(self.session_failure(&live, error).await),
         }
     }
 
     /// Ends a caller's subscription. After the last one, unsubscribes at the server if it is
     /// connected.
-    pub async fn unsubscribe(&self, uri: &str, caller: CallerKey) -> Result<(), FleetError> {
+    pub async fn unsubscribe(&self, uri: &str, caller: CallerId) -> Result<(), FleetError> {
         if let Some(next) = self.successor() {
             return Box::pin(next.unsubscribe(uri, caller)).await;
         }
@@ -50,23 +50,12 @@ impl Pool {
         let Some(live) = self.live_connection().filter(|_| last) else { return Ok(()) };
         match live.session.unsubscribe(uri).await {
             Ok(()) => Ok(()),
-            Err(error) => Err(self.subscription_error(&live, error).await),
-        }
-    }
-
-    async fn subscription_error(
-        &self,
-        live: &Arc<ServerConnection>,
-        error: SessionError,
-    ) -> FleetError {
-        match error.is_fatal() {
-            true => self.connection_lost(live, error).await,
-            false => self.session_error(live.mask_error(error), String::new()),
+            Err(error) => Err(self.session_failure(&live, error).await),
         }
     }
 
     /// Removes a caller, and unsubscribes from resources that no other caller wants.
-    pub(crate) fn release_caller(&self, caller: CallerKey) {
+    pub(crate) fn release_caller(&self, caller: CallerId) {
         let orphans = self.with_subscriptions(|wanted| wanted.release_caller(caller));
         let Some(live) = self.live_connection() else { return };
         for uri in orphans {
@@ -103,7 +92,7 @@ impl Pool {
 struct SubscribeGuard<'a> {
     pool: &'a Pool,
     uri: &'a str,
-    caller: CallerKey,
+    caller: CallerId,
     live: &'a Arc<ServerConnection>,
     settled: bool,
 }

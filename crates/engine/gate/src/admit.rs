@@ -95,12 +95,14 @@ impl AdmissionQueue {
 /// Admits one more request that waits for the end of a task.
 pub(crate) fn admit_wait(caller: &Caller) -> Result<SemaphorePermit<'_>, GateError> {
     caller.task_wait_permits.try_acquire().map_err(|_| {
-        let message = format!("already waiting for the end of {WAITS} tasks");
-        GateError { code: code::CONNECTION_CLOSED, message, data: None }
+        GateError::new(
+            code::CONNECTION_CLOSED,
+            format!("already waiting for the end of {WAITS} tasks"),
+        )
     })
 }
 
 fn full() -> GateError {
     let message = format!("more than {QUEUE} calls are waiting; try again later");
-    GateError { code: code::CONNECTION_CLOSED, message, data: None }
+    GateError::new(code::CONNECTION_CLOSED, message)
 }

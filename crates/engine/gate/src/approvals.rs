@@ -22,5 +22,5 @@ mod waiters;
 pub use broker::ApprovalBroker;
 pub use digest::params_digest;
 pub use display::format_params as shown_params;
-pub use grant_index::{ApprovalBindingRef, CoveringGrant};
+pub use grant_index::ApprovalBindingRef;
 pub use obtain::{CallApprovalOutcome, CallApprovalRequest};

@@ -12,38 +12,33 @@ use toolgate_model::{ApprovalChannel, Digest, Effect};
 
 use crate::Gate;
 use crate::approvals::{
-    ApprovalBindingRef, ApprovalBroker, CallApprovalOutcome, CallApprovalRequest, CoveringGrant,
-    params_digest,
+    ApprovalBindingRef, ApprovalBroker, CallApprovalOutcome, CallApprovalRequest, params_digest,
 };
 use crate::decide::{CallAuthorization, CallContext, CallTarget};
 use crate::error::Denial;
 use crate::profile_view::ProfileView;
 
-impl CallContext<'_> {
+impl CallTarget<'_> {
     /// Returns what an approval of this call is bound to.
-    fn bound<'b>(
-        &'b self,
-        subject: &'b CallTarget<'_>,
-        definition: &'b Digest,
-    ) -> ApprovalBindingRef<'b> {
+    fn bound<'b>(&'b self, definition: &'b Digest) -> ApprovalBindingRef<'b> {
         ApprovalBindingRef {
-            caller: &self.caller.person,
-            client: &self.caller.client.name,
-            tool: self.id,
-            identity: subject.identity,
+            caller: &self.context.caller.person,
+            client: &self.context.caller.client.name,
+            tool: self.context.id,
+            identity: self.identity,
             definition,
         }
     }
 
     /// Returns the digest of the definition. A call without a definition is identified by its
     /// method and the definitions of the capabilities it names.
-    fn definition_digest(&self, subject: &CallTarget<'_>) -> Digest {
-        subject.definition.unwrap_or_else(|| {
-            let method = self.request.method().unwrap_or_default();
+    fn definition_digest(&self) -> Digest {
+        self.definition.unwrap_or_else(|| {
+            let method = self.context.request.method().unwrap_or_default();
             let mut parts = vec![b"no definition".to_vec(), method.as_bytes().to_vec()];
-            for id in &self.named_capabilities() {
-                let subject = CallContext { id, ..*self }.target();
-                let definition = subject.and_then(|subject| subject.definition);
+            for id in &self.context.named_capabilities() {
+                let named = CallContext { id, ..self.context }.target();
+                let definition = named.and_then(|named| named.definition);
                 parts.push(id.to_string().into_bytes());
                 parts.push(definition.map(|it| it.as_bytes().to_vec()).unwrap_or_default());
             }
@@ -59,33 +54,27 @@ impl Gate {
     }
 
     /// Returns a lasting grant for this call.
-    pub(crate) fn find_grant(
-        &self,
-        context: &CallContext<'_>,
-        subject: &CallTarget<'_>,
-    ) -> Option<CoveringGrant> {
-        let (broker, definition) = (self.approvals()?, subject.definition.as_ref()?);
-        broker.find_grant(context.bound(subject, definition), subject.pinned_at)
+    pub(crate) fn find_grant(&self, call: &CallTarget<'_>) -> Option<Arc<str>> {
+        let (broker, definition) = (self.approvals()?, call.definition.as_ref()?);
+        broker.find_grant(call.bound(definition), call.pinned_at)
     }
 
     /// Asks for approval and records the question and its outcome.
     pub(crate) async fn await_approval(
         &self,
-        context: &CallContext<'_>,
-        subject: &CallTarget<'_>,
+        call: &CallTarget<'_>,
         CallAuthorization { because, .. }: CallAuthorization,
         via: ApprovalChannel,
     ) -> Result<CallAuthorization, Denial> {
+        let context = &call.context;
         let Some(broker) = self.approvals() else {
-            let because = format!("nobody can be asked: {because}");
-            self.record_decision(context, subject, Effect::Deny, &because);
-            return Err(Denial::from_reason(because));
+            return Err(self.deny(call, format!("nobody can be asked: {because}")));
         };
-        self.record_decision(context, subject, Effect::Ask, &because);
+        self.record_decision(call, Effect::Ask, &because);
         let approvals = context.view.governance.approvals();
-        let (params, definition) = (context.params, context.definition_digest(subject));
+        let (params, definition) = (context.params, call.definition_digest());
         let obtained = broker.obtain(CallApprovalRequest {
-            bound: context.bound(subject, &definition).to_binding(),
+            bound: call.bound(&definition).to_binding(),
             arguments: Bytes::copy_from_slice(&params.arguments),
             other_params: Bytes::copy_from_slice(&params.others),
             arguments_digest: params_digest(&params.arguments, &params.others),
@@ -97,12 +86,7 @@ impl Gate {
             expiry: approvals.expiry,
         });
         let obtained = obtained.await;
-        self.record_obtained(context, &obtained);
-        authorize(obtained, &because, approvals.expiry)
-    }
-
-    fn record_obtained(&self, context: &CallContext<'_>, obtained: &CallApprovalOutcome) {
-        let (id, choice, by) = match obtained {
+        let (id, choice, by) = match &obtained {
             CallApprovalOutcome::Approved { by, id, choice } => {
                 (id.as_str(), choice.as_str(), by.as_str())
             }
@@ -112,32 +96,37 @@ impl Gate {
             CallApprovalOutcome::Refused(why) => ("", "not-asked", why.as_str()),
         };
         self.record_approval(context, id, choice, by);
+        authorize(obtained, &because, approvals.expiry)
+    }
+
+    /// Records and returns a denial.
+    fn deny(&self, call: &CallTarget<'_>, because: String) -> Denial {
+        self.record_decision(call, Effect::Deny, &because);
+        Denial::from_reason(because)
     }
 
     /// Returns the current view if the approved capability is unchanged there and the rules still
     /// allow the call.
     pub(crate) async fn recheck_approved(
         &self,
-        context: &CallContext<'_>,
-        subject: &CallTarget<'_>,
+        call: &CallTarget<'_>,
     ) -> Result<Arc<ProfileView>, Denial> {
-        let pool = self.fleet.pool(&context.id.server, &context.caller.tenant());
-        let renewed = match &pool {
-            Ok(pool) => self.refresh_all_if_stale(context, pool).await,
+        let context = &call.context;
+        let refreshed = match self.fleet.pool(&context.id.server, &context.caller.tenant()) {
+            Ok(pool) => self.refresh_all_if_stale(context, &pool).await,
             Err(_) => Default::default(),
         };
         let view = self.view(context.caller);
-        let now = CallContext { view: &view, stale: renewed.failure.as_deref(), ..*context };
-        let definition = context.definition_digest(subject);
-        let same = |known: &CallTarget<'_>| {
-            now.definition_digest(known) == definition && known.identity == subject.identity
+        let now = CallContext { view: &view, stale: refreshed.failure.as_deref(), ..*context };
+        let definition = call.definition_digest();
+        let same = |now: &CallTarget<'_>| {
+            now.definition_digest() == definition && now.identity == call.identity
         };
-        let Some(known) = now.target().filter(same) else {
+        let Some(now) = now.target().filter(same) else {
             let because = format!("{} changed while waiting for approval", context.id);
-            self.record_decision(context, subject, Effect::Deny, &because);
-            return Err(Denial::from_reason(because));
+            return Err(self.deny(call, because));
         };
-        self.evaluate_policy(&now, &known)?; // rules written since then apply too
+        self.evaluate_policy(&now)?; // rules written since then apply too
         Ok(view)
     }
 }

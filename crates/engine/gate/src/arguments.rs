@@ -41,7 +41,7 @@ pub(crate) async fn check_arguments(
     let message = format!("{}: {misfit}", request.name().unwrap_or_default());
     tracing::debug!(target: "toolgate::gate", %id, "{message}");
     Some(match wants_task(view, id, request.params().unwrap_or_default(), caller) {
-        true => Err(GateError { code: code::INVALID_PARAMS, message, data: None }),
+        true => Err(GateError::new(code::INVALID_PARAMS, message)),
         false => own_tools::tool_error(&message, caller.revision),
     })
 }

@@ -44,11 +44,11 @@ impl Gate {
     /// Appends a decision to the journal; `None` if there is no journal.
     fn append_decision(
         &self,
-        context: &CallContext<'_>,
-        subject: &CallTarget<'_>,
+        call: &CallTarget<'_>,
         effect: Effect,
         because: &str,
     ) -> Option<Result<JournalPosition, JournalError>> {
+        let context = &call.context;
         tracing::debug!(
             target: "toolgate::gate", id = %context.id, effect = effect.as_str(), "decided: {because}"
         );
@@ -59,32 +59,26 @@ impl Gate {
             effect,
             because,
             method: method.as_deref().unwrap_or_default(),
-            definition: subject.definition.as_ref(),
+            definition: call.definition.as_ref(),
             arguments_digest: Some(&params_digest(arguments, others)),
             arguments,
             other_params: others,
-            read_only: subject.attributes.read_only,
-            tags: &subject.attributes.tags,
+            read_only: call.attributes.read_only,
+            tags: &call.attributes.tags,
         })))
     }
 
     /// Records a decision after which nothing is sent.
-    pub(crate) fn record_decision(
-        &self,
-        context: &CallContext<'_>,
-        subject: &CallTarget<'_>,
-        effect: Effect,
-        because: &str,
-    ) {
-        if let Some(Err(error)) = self.append_decision(context, subject, effect, because) {
+    pub(crate) fn record_decision(&self, call: &CallTarget<'_>, effect: Effect, because: &str) {
+        if let Some(Err(error)) = self.append_decision(call, effect, because) {
             tracing::error!(target: "toolgate::gate", "cannot record a decision: {error}");
         }
     }
 
     /// Records that the arguments of a call do not fit its schema.
     pub(crate) fn record_misfit(&self, context: &CallContext<'_>) {
-        if let Some(subject) = context.target() {
-            self.record_decision(context, &subject, Effect::Deny, SCHEMA_MISMATCH);
+        if let Some(call) = context.target() {
+            self.record_decision(&call, Effect::Deny, SCHEMA_MISMATCH);
         }
     }
 
@@ -107,12 +101,11 @@ impl Gate {
     /// Records that a request is about to be sent. A read-only request is sent even if that fails.
     pub(crate) async fn record_intent<'a>(
         &'a self,
-        context: &'a CallContext<'a>,
-        subject: &CallTarget<'_>,
+        call: &'a CallTarget<'a>,
         ruling: &CallAuthorization,
     ) -> Result<CallRecordGuard<'a>, Denial> {
-        let read_only = subject.attributes.read_only;
-        let taken = self.append_decision(context, subject, Effect::Allow, &ruling.because);
+        let (context, read_only) = (&call.context, call.attributes.read_only);
+        let taken = self.append_decision(call, Effect::Allow, &ruling.because);
         let written = match (taken, self.journal()) {
             (Some(Ok(ticket)), Some(journal))
                 if !read_only
@@ -126,7 +119,7 @@ impl Gate {
         match written {
             Err(error) if !read_only => {
                 // The intent may still be written later. In that case so is this denial.
-                self.record_decision(context, subject, Effect::Deny, OFF_THE_RECORD);
+                self.record_decision(call, Effect::Deny, OFF_THE_RECORD);
                 Err(Denial::journal_unavailable(&error))
             }
             _ => Ok(CallRecordGuard { journal: self.journal(), context, begun: Instant::now() }),

@@ -1,13 +1,12 @@
 //! Callers: connected clients and the principals behind them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use tokio::sync::Semaphore;
-use toolgate_fleet::{CallerKey, Tenant};
+use toolgate_fleet::Tenant;
 use toolgate_model::{DEFAULT_PROFILE, Digest};
-use toolgate_session::{CallerScope, Interactor};
+use toolgate_session::{CallerId, Interactor};
 use toolgate_wire::Revision;
 
 use crate::admit::{PER_CALLER, WAITS};
@@ -21,34 +20,6 @@ const LOCAL: &str = "local";
 pub const KEY_CALLER: &str = "key:";
 /// The principal name of the operator at the gateway's own command line.
 pub const OPERATOR: &str = "operator";
-
-/// The identity of a caller while this process lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CallerId(u64);
-
-impl CallerId {
-    /// Returns an unused id.
-    pub fn fresh() -> Self {
-        // 0 is the ambient interactor's scope.
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Returns the scope of the caller's interactors.
-    pub fn scope(self) -> CallerScope {
-        CallerScope(self.0)
-    }
-
-    pub(crate) fn key(self) -> CallerKey {
-        CallerKey(self.0)
-    }
-}
-
-impl From<CallerKey> for CallerId {
-    fn from(key: CallerKey) -> Self {
-        Self(key.0)
-    }
-}
 
 /// The principal behind callers. It owns what outlives a connection, such as tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -153,7 +124,7 @@ impl Caller {
 
     pub(crate) fn tenant(&self) -> Tenant {
         Tenant {
-            caller: Some(self.id.key()),
+            caller: Some(self.id),
             capabilities: self.capabilities.clone(),
             default_interactor: self.ambient.clone(),
         }

@@ -16,7 +16,7 @@ use toolgate_model::{CapabilityId, CapabilityKind};
 use toolgate_policy::ClientNames;
 
 use crate::capability_list::CapabilityList;
-use crate::profile_view::{ProfileView, ViewInputs};
+use crate::profile_view::ProfileView;
 use crate::{Caller, CallerId, Gate, GateError, GateEvent, settings};
 
 /// The most found tools in one caller's list. Beyond that, the oldest is removed.
@@ -210,56 +210,38 @@ impl Gate {
             }
             return self.shared_view(&state.profile_state);
         }
-        let generation = self.fleet.generation();
-        let before = state.own.load_full();
-        if let Some(view) = before.as_ref().filter(|view| view.generation == generation) {
-            return view.clone();
+        let profile = &state.profile_state.profile;
+        let (view, is_new) = self.refresh_view(&state.own, Some(state.caller), profile);
+        if is_new {
+            state.announced.lock().get_or_insert_with(|| state.lists(&view));
         }
-        let view =
-            self.build_view(Some(state.caller), &state.profile_state.profile, before.as_deref());
-        state.own.store(Some(view.clone()));
-        state.announced.lock().get_or_insert_with(|| state.lists(&view));
         view
     }
 
     pub(crate) fn shared_view(&self, slot: &ProfileState) -> Arc<ProfileView> {
-        let before = slot.view.load_full();
-        let generation = self.fleet.generation();
-        if let Some(view) = before.as_ref().filter(|view| view.generation == generation) {
-            return view.clone();
+        let (view, is_new) = self.refresh_view(&slot.view, None, &slot.profile);
+        if is_new {
+            let lists = || CapabilityKind::ALL.map(|kind| view.list_of(kind).clone());
+            slot.announced.lock().get_or_insert_with(lists);
         }
-        let view = self.build_view(None, &slot.profile, before.as_deref());
-        slot.view.store(Some(view.clone()));
-        let lists = || CapabilityKind::ALL.map(|kind| view.list_of(kind).clone());
-        slot.announced.lock().get_or_insert_with(lists);
         view
     }
 
-    fn build_view(
+    /// Returns the stored view, or builds and stores a new one if catalogs changed since. Also
+    /// returns whether it is new.
+    fn refresh_view(
         &self,
+        stored: &ArcSwapOption<ProfileView>,
         caller: Option<CallerId>,
         profile: &str,
-        before: Option<&ProfileView>,
-    ) -> Arc<ProfileView> {
-        // Servers, profiles and rules as published together.
-        let (generation, epoch, offered, governing, settings) = self.fleet.snapshot(|| {
-            // Read before the catalogs: a change in between makes the view stale at once.
-            let (generation, epoch) = (self.fleet.generation(), self.fleet.epoch());
-            let offered = self.fleet.catalogs(caller.map(CallerId::key));
-            (generation, epoch, offered, self.current_governance(), self.settings())
-        });
-        Arc::new(ProfileView::new(ViewInputs {
-            generation,
-            epoch,
-            own: caller.is_some(),
-            withheld: self.withheld_capabilities(&offered, governing.posture()),
-            governance: governing,
-            offered,
-            profile,
-            settings: &settings,
-            before,
-            renders: self.caller_states.renders.clone(),
-        }))
+    ) -> (Arc<ProfileView>, bool) {
+        let (before, generation) = (stored.load_full(), self.fleet.generation());
+        if let Some(view) = before.as_ref().filter(|view| view.generation == generation) {
+            return (view.clone(), false);
+        }
+        let view = Arc::new(ProfileView::new(self, caller, profile, before.as_deref()));
+        stored.store(Some(view.clone()));
+        (view, true)
     }
 
     /// Returns the shared view of a profile.

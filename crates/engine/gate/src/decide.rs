@@ -149,7 +149,7 @@ impl CapabilityAttributes {
     /// Reads the attributes of a tool from the operator's tags and the tool's annotations.
     /// Annotations in a tool's favour count only if the server is trusted; those against it always
     /// count.
-    pub(crate) fn of_tool(member: &FleetServer, name: &str, definition: &[u8]) -> Self {
+    fn of_tool(member: &FleetServer, name: &str, definition: &[u8]) -> Self {
         let hints = ToolView::of(definition).map(|tool| tool.hints).unwrap_or_default();
         let believed = member.spec.trust || pins::is_builtin(member);
         let trusted = |hint: Option<bool>| believed && hint == Some(true);
@@ -165,23 +165,27 @@ impl CapabilityAttributes {
         }
     }
 
-    /// Returns the attributes of anything but a tool or a method: it can only be read.
-    pub(crate) fn of_readable(member: &FleetServer) -> Self {
-        Self { tags: member.spec.server_tags(), read_only: true, ..Self::default() }
-    }
-
-    /// Returns the attributes of an extension method. It may do anything, so the server's tags
-    /// apply.
-    pub(crate) fn of_method(member: &FleetServer) -> Self {
-        let tags = member.spec.server_tags();
-        let (destructive, egress) =
-            (has_tag_word(&tags, "destructive"), has_tag_word(&tags, "egress"));
-        Self { tags, destructive, egress, ..Self::default() }
+    /// Reads the attributes of a capability with this definition, if it has one.
+    pub(crate) fn of(member: &FleetServer, id: &CapabilityId, definition: Option<&[u8]>) -> Self {
+        let tags = || member.spec.server_tags();
+        match id.kind {
+            CapabilityKind::Tool => Self::of_tool(member, &id.name, definition.unwrap_or(b"{}")),
+            // An extension method may do anything, so the server's tags apply.
+            CapabilityKind::Method => Self {
+                destructive: has_tag_word(&tags(), "destructive"),
+                egress: has_tag_word(&tags(), "egress"),
+                tags: tags(),
+                ..Self::default()
+            },
+            // Anything else can only be read.
+            _ => Self { tags: tags(), read_only: true, ..Self::default() },
+        }
     }
 }
 
-/// What a view knows about the capability a request names.
+/// A request with what the view knows about the capability it names.
 pub(crate) struct CallTarget<'a> {
+    pub(crate) context: CallContext<'a>,
     pub(crate) member: &'a Arc<FleetServer>,
     /// The digest of what is started or connected to under the server's name.
     pub(crate) identity: &'a Digest,
@@ -220,6 +224,19 @@ pub(crate) struct CallAuthorization {
 }
 
 impl CallTarget<'_> {
+    /// Returns the question to the policy.
+    pub(crate) fn query<'q>(&'q self, arguments: &'q [u8]) -> PolicyQuery<'q> {
+        let CallContext { id, caller, .. } = self.context;
+        PolicyQuery {
+            id,
+            tags: &self.attributes.tags,
+            client: &caller.client.name,
+            caller: &caller.person,
+            profile: &caller.profile,
+            arguments,
+        }
+    }
+
     /// Returns true if the server's content is trusted.
     pub(crate) fn is_trusted(&self) -> bool {
         let relays = || {
@@ -240,6 +257,7 @@ impl<'a> CallContext<'a> {
             let policy = &view.governance.policy;
             let rules = tool.rules.get_or_init(|| policy.prepare(self.id, &tool.attributes.tags));
             return Some(CallTarget {
+                context: *self,
                 member,
                 identity: view.identity(tool.server),
                 rules: TargetRules::Borrowed(rules),
@@ -253,15 +271,9 @@ impl<'a> CallContext<'a> {
         let (offered, identity) = (&view.offered()[place], view.identity(place));
         let (member, known) = (&offered.fleet_server, &offered.checked);
         let fact = known.definition(self.id.kind, &self.id.name);
-        let marks = match (self.id.kind, fact) {
-            (CapabilityKind::Tool, fact) => {
-                let definition = fact.map_or(&b"{}"[..], |fact| &fact.raw[..]);
-                CapabilityAttributes::of_tool(member, &self.id.name, definition)
-            }
-            (CapabilityKind::Method, _) => CapabilityAttributes::of_method(member),
-            _ => CapabilityAttributes::of_readable(member),
-        };
+        let marks = CapabilityAttributes::of(member, self.id, fact.map(|fact| &fact.raw[..]));
         Some(CallTarget {
+            context: *self,
             member,
             identity,
             rules: TargetRules::Cached(view.governance.prepared_rules(self.id, &marks.tags)),
@@ -303,48 +315,39 @@ impl Gate {
     /// Applies the rules. A denied request is recorded and refused.
     pub(crate) fn evaluate_policy(
         &self,
-        context: &CallContext<'_>,
-        subject: &CallTarget<'_>,
+        call: &CallTarget<'_>,
     ) -> Result<CallAuthorization, Denial> {
-        let CallDecision { outcome, because } = self.decide(context, subject);
-        let asks = match outcome {
-            DecisionOutcome::Refused => {
-                self.record_decision(context, subject, Effect::Deny, &because);
-                return Err(Denial::from_reason(because.into_owned()));
-            }
-            DecisionOutcome::Allowed | DecisionOutcome::ClientApproves => None,
-            DecisionOutcome::Form => Some(ApprovalChannel::Elicitation),
-            DecisionOutcome::Operator => Some(ApprovalChannel::Operator),
-        };
-        Ok(CallAuthorization { because, ask_via: asks })
+        let CallDecision { outcome, because } = self.decide(call);
+        if outcome == DecisionOutcome::Refused {
+            self.record_decision(call, Effect::Deny, &because);
+            return Err(Denial::from_reason(because.into_owned()));
+        }
+        let ask_via = outcome.via().filter(|via| *via != ApprovalChannel::Client);
+        Ok(CallAuthorization { because, ask_via })
     }
 
     /// Decides a request, for the gate itself and for everything that predicts its decisions.
     ///
     /// An extension request is decided for its method and for every capability it names. The
     /// strictest decision counts.
-    pub(crate) fn decide(
-        &self,
-        context: &CallContext<'_>,
-        subject: &CallTarget<'_>,
-    ) -> CallDecision {
+    pub(crate) fn decide(&self, call: &CallTarget<'_>) -> CallDecision {
+        let context = &call.context;
         if context.is_withdrawal() {
             let because = Cow::Borrowed("it only withdraws a subscription");
             return CallDecision { outcome: DecisionOutcome::Allowed, because };
         }
         let params = &context.params.arguments;
-        let mut judged = self.decide_one(context, subject, params);
+        let mut judged = self.decide_one(call, params);
         for id in &context.named_capabilities() {
             let because = |because: &str| Cow::Owned(format!("{because}; it names {id}"));
             if extension::is_hidden(context.view, id) {
                 let because = because("its caller cannot see everything it names");
                 return CallDecision { outcome: DecisionOutcome::Refused, because };
             }
-            let context = CallContext { id, ..*context };
-            let Some(subject) = context.target() else { continue };
+            let Some(named) = CallContext { id, ..*context }.target() else { continue };
             // Rules about a tool check its arguments, and the method may put those anywhere.
             for arguments in [params, arguments::raw_arguments(context.request)] {
-                let other = self.decide_one(&context, &subject, arguments);
+                let other = self.decide_one(&named, arguments);
                 if other.outcome > judged.outcome {
                     judged = CallDecision { because: because(&other.because), ..other };
                 }
@@ -353,80 +356,65 @@ impl Gate {
         judged
     }
 
-    fn decide_one(
-        &self,
-        context: &CallContext<'_>,
-        subject: &CallTarget<'_>,
-        arguments: &[u8],
-    ) -> CallDecision {
-        let grant = self.find_grant(context, subject);
-        let grant = grant.as_ref().map(|granted| &*granted.description);
-        let facts = PolicyFacts { grant, ..facts(self, context, subject) };
-        let asked = PolicyQuery {
-            id: context.id,
-            tags: &subject.attributes.tags,
-            client: &context.caller.client.name,
-            caller: &context.caller.person,
-            profile: &context.caller.profile,
-            arguments,
-        };
-        let decision = subject.rules.decide(&asked, &facts);
+    fn decide_one(&self, call: &CallTarget<'_>, arguments: &[u8]) -> CallDecision {
+        let (view, caller) = (call.context.view, call.context.caller);
+        let grant = self.find_grant(call);
+        let facts = self.facts(call, grant.as_deref());
+        let decision = call.rules.decide(&call.query(arguments), &facts);
         let written = decision.reason.is_explicit();
         let because = describe_reason(&decision.reason);
         // These facts only matter for the choice of the approver.
         let stores = self.stores.get().filter(|_| decision.effect == Effect::Ask);
-        let caller = context.caller;
+        let forms = || QuestionKind::Form.is_declared_in(&caller.capabilities);
         let asker = ApprovalContext {
             client: &caller.client.name,
             person: &caller.person,
-            shows_forms: stores.is_some()
-                && QuestionKind::Form.is_declared_in(&caller.capabilities),
+            shows_forms: stores.is_some() && forms(),
             is_attended: stores.is_some_and(|stores| stores.is_attended()),
         };
-        let settings = context.view.governance.source();
+        let settings = view.governance.source();
         let outcome = DecisionOutcome::of(settings, decision.effect, written, &asker);
         let because = match (outcome, decision.effect) {
             (DecisionOutcome::ClientApproves, _) if !written => CLIENTS_OWN.into(),
             (DecisionOutcome::ClientApproves, _) => {
                 format!("{because}; its client approves by itself").into()
             }
+            // The prefix that `DecisionReasonKind::parse` reads from the journal.
             (DecisionOutcome::Refused, Effect::Ask) => {
-                // The prefix that `DecisionReasonKind::parse` reads from the journal.
                 format!("nobody can be asked: {because}").into()
             }
             _ => because,
         };
         CallDecision { outcome, because }
     }
-}
 
-/// Collects the facts about a request.
-pub(crate) fn facts<'a>(
-    gate: &Gate,
-    context: &CallContext<'_>,
-    subject: &CallTarget<'a>,
-) -> PolicyFacts<'a> {
-    let (member, marks) = (subject.member, &subject.attributes);
-    let risky = marks.egress || marks.destructive;
-    let tainted =
-        risky && context.view.governance.taint_enabled && gate.taint(context.caller).is_raised();
-    PolicyFacts {
-        block: subject.block,
-        grant: None,
-        trust: trust(member),
-        approval: approval(member, context.id),
-        read_only: marks.read_only,
-        built_in: pins::is_builtin(member),
-        tainted,
-        destructive: marks.destructive,
-        // Whether an approver is available is checked later, when one is needed.
-        can_ask: true,
+    /// Collects the facts about a request.
+    pub(crate) fn facts<'a>(
+        &self,
+        call: &CallTarget<'a>,
+        grant: Option<&'a str>,
+    ) -> PolicyFacts<'a> {
+        let (member, marks, context) = (call.member, &call.attributes, &call.context);
+        let risky = marks.egress || marks.destructive;
+        let taints = risky && context.view.governance.taint_enabled;
+        PolicyFacts {
+            block: call.block,
+            grant,
+            trust: trust(member),
+            approval: approval(member, context.id),
+            read_only: marks.read_only,
+            built_in: pins::is_builtin(member),
+            tainted: taints && self.taint(context.caller).is_raised(),
+            destructive: marks.destructive,
+            // Whether an approver is available is checked later, when one is needed.
+            can_ask: true,
+        }
     }
 }
 
 /// Returns where a server is declared as trusted. A project file cannot declare that: for a project
 /// server, the user's own decision is in the state database.
-pub(crate) fn trust(member: &FleetServer) -> Option<&Origin> {
+fn trust(member: &FleetServer) -> Option<&Origin> {
     static WORD: LazyLock<Origin> = LazyLock::new(|| {
         let file = Some(Arc::new(PathBuf::from("state.db")));
         Origin { scope: ConfigScope::User, file, line: 0, column: 0 }
@@ -438,10 +426,7 @@ pub(crate) fn trust(member: &FleetServer) -> Option<&Origin> {
 }
 
 /// Returns the approval mode that the server's declaration sets for a tool.
-pub(crate) fn approval<'a>(
-    member: &'a FleetServer,
-    id: &CapabilityId,
-) -> Option<(ApprovalMode, &'a Origin)> {
+fn approval<'a>(member: &'a FleetServer, id: &CapabilityId) -> Option<(ApprovalMode, &'a Origin)> {
     let selection = &member.spec.selection;
     let own = match id.kind {
         CapabilityKind::Tool => selection.tools.get(&*id.name).and_then(|tool| tool.approval),

@@ -28,10 +28,14 @@ pub struct GateError {
 }
 
 impl GateError {
+    /// Returns an error without `data`.
+    pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
     /// Returns the error for a name that does not exist.
     pub(crate) fn unknown(what: &str, name: &str) -> Self {
-        let message = format!("Unknown {what}: {name}");
-        Self { code: code::INVALID_PARAMS, message, data: None }
+        Self::new(code::INVALID_PARAMS, format!("Unknown {what}: {name}"))
     }
 
     /// Maps the code to one that a caller of this revision knows.
@@ -51,8 +55,7 @@ impl GateError {
 
     /// Returns the error for a request without a required parameter.
     pub(crate) fn missing_param(what: &str) -> Self {
-        let message = format!("the request has no {what}");
-        Self { code: code::INVALID_PARAMS, message, data: None }
+        Self::new(code::INVALID_PARAMS, format!("the request has no {what}"))
     }
 }
 
@@ -88,7 +91,7 @@ impl From<FleetError> for GateError {
             },
             _ => error.to_string(),
         };
-        Self { code, message, data: None }
+        Self::new(code, message)
     }
 }
 

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender};
 use tokio::time::Instant;
-use toolgate_fleet::{CallerKey, FleetEvent};
+use toolgate_fleet::FleetEvent;
 use toolgate_model::{CapabilityKind, ServerName};
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, method, scan};
@@ -198,15 +198,15 @@ fn changed_kinds(
 fn translate_notification(
     gate: &Arc<Gate>,
     server: &ServerName,
-    caller: Option<CallerKey>,
+    caller: Option<CallerId>,
     frame: Frame,
 ) -> Vec<GateEvent> {
-    if let Some(caller) = caller.map(CallerId::from) {
+    if let Some(caller) = caller {
         return translate_for_caller(gate, server, caller, frame);
     }
     let slots = gate.caller_states.profiles_in_use();
     let views = slots.iter().map(|slot| gate.shared_view(slot));
-    let seeing = views.filter(|view| view.has_server(server)).collect::<Vec<_>>();
+    let seeing = views.filter(|view| view.offered_by(server).is_some()).collect::<Vec<_>>();
     let everybody = seeing.len() == slots.len();
     if frame.is(method::RESOURCES_UPDATED) {
         return translate_update(server, &frame, &seeing, everybody);
@@ -227,7 +227,9 @@ fn translate_for_caller(
     frame: Frame,
 ) -> Vec<GateEvent> {
     let state = gate.caller_states.callers().into_iter().find(|state| state.caller == caller);
-    let view = state.map(|state| gate.caller_view(&state)).filter(|view| view.has_server(server));
+    let view = state
+        .map(|state| gate.caller_view(&state))
+        .filter(|view| view.offered_by(server).is_some());
     let Some(view) = view else { return Vec::new() };
     let events = match frame.is(method::RESOURCES_UPDATED) {
         true => uris::expose_updated_uri(&view, server, &frame)

@@ -1,4 +1,4 @@
-//! Explains the decision about a hypothetical call, with every rule that applies to it.
+//! Explains and predicts decisions about hypothetical calls.
 //!
 //! It uses the current catalogs and rules. Nothing is sent, asked or recorded.
 
@@ -6,15 +6,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use toolgate_fleet::{CheckedCatalog, FleetServer};
-use toolgate_model::{CapabilityId, CapabilityKind, Effect, ServerName};
-use toolgate_policy::{DecisionExplanation, PolicyFacts, PolicyLayer, PolicyQuery};
+use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
+use toolgate_policy::RuleExplanation;
 use toolgate_session::Interactor;
+use toolgate_wire::{Frame, MessageLimits, build, method, string};
 
 use crate::decide::{
     CallContext, CallDecision, CallTarget, CapabilityAttributes, DecisionOutcome, TargetRules,
-    facts,
 };
-use crate::forecast::hypothetical_request;
 use crate::params::RequestParams;
 use crate::{Caller, Gate, GateError, Visibility};
 
@@ -40,10 +39,8 @@ pub struct CallExplanation {
     pub because: String,
     /// The step of the policy that decided.
     pub step: &'static str,
-    /// The decision of that step, if taint tightened it afterwards.
-    pub before_taint: Option<(Effect, String)>,
     /// All rules and settings that apply, by layer.
-    pub entries: Vec<ExplanationEntry>,
+    pub entries: Vec<RuleExplanation>,
     /// The tags of the capability.
     pub tags: Vec<String>,
     /// Whether the capability only reads.
@@ -54,21 +51,15 @@ pub struct CallExplanation {
     pub hidden: Option<String>,
 }
 
-/// One rule or setting that applies to a call.
+/// The predicted decision about one capability.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExplanationEntry {
-    /// The layer it belongs to.
-    pub layer: &'static str,
-    /// Its effect.
-    pub effect: Effect,
-    /// Its text as written.
-    pub text: String,
-    /// The file and line it comes from.
-    pub origin: String,
-    /// Whether it matches this caller and these arguments.
-    pub holds: bool,
-    /// Whether it decided.
-    pub decided: bool,
+pub struct DecisionForecast {
+    /// The capability.
+    pub id: CapabilityId,
+    /// What would happen to a call.
+    pub outcome: DecisionOutcome,
+    /// The deciding reason.
+    pub because: String,
 }
 
 impl Gate {
@@ -89,17 +80,10 @@ impl Gate {
             CallContext { view, request, id, caller, port, number: 0, stale: None, params };
         let fact = known.as_ref().and_then(|known| known.definition(id.kind, &id.name));
         let identity = member.spec.digest();
-        let subject = context.target().unwrap_or_else(|| {
-            let marks = match id.kind {
-                CapabilityKind::Tool => CapabilityAttributes::of_tool(
-                    &member,
-                    &id.name,
-                    fact.map_or(&b"{}"[..], |fact| &fact.raw[..]),
-                ),
-                CapabilityKind::Method => CapabilityAttributes::of_method(&member),
-                _ => CapabilityAttributes::of_readable(&member),
-            };
+        let call = context.target().unwrap_or_else(|| {
+            let marks = CapabilityAttributes::of(&member, id, fact.map(|fact| &fact.raw[..]));
             CallTarget {
+                context,
                 member: &member,
                 identity: &identity,
                 rules: TargetRules::Cached(view.governance.prepared_rules(id, &marks.tags)),
@@ -109,36 +93,41 @@ impl Gate {
                 block: view.block_reason(id).map(|because| because.rule.as_str()),
             }
         });
-        let grant = self.find_grant(&context, &subject);
-        let grant = grant.as_ref().map(|granted| &*granted.description);
-        let facts = PolicyFacts { grant, ..facts(self, &context, &subject) };
-        let asked = PolicyQuery {
-            id,
-            tags: &subject.attributes.tags,
-            client: &caller.client.name,
-            caller: &caller.person,
-            profile: what.profile,
-            arguments: &params.arguments,
-        };
-        let explained = view.governance.policy.explain(&asked, &facts);
-        let CallDecision { outcome, because } = self.decide(&context, &subject);
+        let grant = self.find_grant(&call);
+        let facts = self.facts(&call, grant.as_deref());
+        let explained = view.governance.policy.explain(&call.query(&params.arguments), &facts);
+        let CallDecision { outcome, because } = self.decide(&call);
         let row = view.exposure.entries.iter().find(|row| row.id == *id);
-        let hidden = row
-            .filter(|row| row.visibility == Visibility::Hidden)
-            .map(|row| row.because.to_string());
-        let standing = (explained.base_decision != explained.decision)
-            .then(|| (explained.base_decision.effect, explained.base_decision.reason.to_string()));
+        let hidden = row.filter(|row| row.visibility == Visibility::Hidden);
         Ok(Some(CallExplanation {
             outcome,
             because: because.into_owned(),
             step: explained.step.as_str(),
-            before_taint: standing,
-            entries: explanation_entries(&explained, &facts),
-            tags: subject.attributes.tags.clone(),
-            read_only: subject.attributes.read_only,
+            entries: explained.rules,
+            tags: call.attributes.tags.clone(),
+            read_only: call.attributes.read_only,
             is_offered: fact.is_some(),
-            hidden,
+            hidden: hidden.map(|row| row.because.to_string()),
         }))
+    }
+
+    /// Predicts the decision about every capability for callers with this caller's profile, with the
+    /// code of real decisions. Arguments are empty, so rules with conditions on them do not match.
+    pub fn forecast_decisions(
+        &self,
+        caller: &Arc<Caller>,
+        port: &Arc<dyn Interactor>,
+    ) -> Result<Vec<DecisionForecast>, GateError> {
+        let view = &self.profile_view(&caller.profile)?;
+        let forecast = |id: &CapabilityId| {
+            let request = &hypothetical_request(id, b"{}")?;
+            let params = &RequestParams::of(request);
+            let context =
+                CallContext { view, request, id, caller, port, number: 0, stale: None, params };
+            let CallDecision { outcome, because } = self.decide(&context.target()?);
+            Some(DecisionForecast { id: id.clone(), outcome, because: because.into_owned() })
+        };
+        Ok(view.exposure.entries.iter().filter_map(|row| forecast(&row.id)).collect())
     }
 
     /// Returns a server, with its catalog if that is known.
@@ -156,30 +145,17 @@ impl Gate {
     }
 }
 
-/// Returns the rules by layer, with the server's declaration after the administrator's rules.
-fn explanation_entries(
-    explained: &DecisionExplanation<'_>,
-    facts: &PolicyFacts<'_>,
-) -> Vec<ExplanationEntry> {
-    let of_rule = |said: &toolgate_policy::RuleExplanation<'_>| ExplanationEntry {
-        layer: said.layer.as_str(),
-        effect: said.effect,
-        text: said.text.to_owned(),
-        origin: said.origin.to_string(),
-        holds: said.holds,
-        decided: said.decided,
+/// Builds a request that is never sent, with the server's own name for the capability.
+fn hypothetical_request(id: &CapabilityId, arguments: &[u8]) -> Option<Frame> {
+    let name = string::encode(&id.name);
+    let calling = [b"{\"name\":", name.as_bytes(), b",\"arguments\":", arguments, b"}"].concat();
+    let (method, params) = match id.kind {
+        CapabilityKind::Tool => (method::TOOLS_CALL, calling),
+        CapabilityKind::Prompt => (method::PROMPTS_GET, calling),
+        CapabilityKind::Method => (&*id.name, arguments.to_vec()),
+        CapabilityKind::Resource | CapabilityKind::Template => {
+            (method::RESOURCES_READ, [b"{\"uri\":", name.as_bytes(), b"}"].concat())
+        }
     };
-    let (admin, rest): (Vec<_>, Vec<_>) =
-        explained.rules.iter().partition(|said| said.layer == PolicyLayer::Admin);
-    let mut entries: Vec<_> = admin.into_iter().map(of_rule).collect();
-    entries.extend(explained.explain_declaration(facts).into_iter().map(|said| ExplanationEntry {
-        layer: PolicyLayer::Server.as_str(),
-        effect: said.effect,
-        text: said.text,
-        origin: said.origin.to_string(),
-        holds: said.holds,
-        decided: said.decided,
-    }));
-    entries.extend(rest.into_iter().map(of_rule));
-    entries
+    Frame::parse(build::request("0", method, Some(&params)), &MessageLimits::default()).ok()
 }

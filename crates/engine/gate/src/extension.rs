@@ -16,20 +16,19 @@
 //! every capability of that server that it names ([`named_capabilities`]).
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use bytes::Bytes;
 use toolgate_exposure::UriOwner;
 use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
-use toolgate_session::Interactor;
 use toolgate_wire::method::MethodTarget;
-use toolgate_wire::{Frame, Span, code, method, scan, string};
+use toolgate_wire::{Frame, code, method, scan, string};
 
 use crate::decide::CallContext;
 use crate::error::CallError;
+use crate::gate::GateRequest;
 use crate::params::RequestParams;
 use crate::profile_view::ProfileView;
-use crate::{Caller, Gate, GateError, resolve, skills};
+use crate::resolve::{self, ResolvedCapability};
+use crate::{Gate, GateError, skills};
 
 /// Protocol requests that never reach a server through the gate.
 const OF_THE_PROTOCOL: [&str; 12] = [
@@ -56,45 +55,39 @@ impl Gate {
     /// Forwards an extension request to its server.
     pub(crate) async fn pass_extension(
         &self,
-        request: &Frame,
-        caller: &Arc<Caller>,
-        port: Arc<dyn Interactor>,
+        request: GateRequest<'_>,
     ) -> Result<Frame, GateError> {
+        let GateRequest { frame, caller, port } = request;
         let view = self.view(caller);
         self.check_profile_exists(&view)?;
-        if request.is(skills::LIST) && view.skill_servers().len() > 1 {
-            return self.list_skills(&view, request, caller, port).await;
+        if frame.is(skills::LIST) && view.skill_servers().len() > 1 {
+            return self.list_skills(&view, request).await;
         }
-        let (id, rename) = find(&view, request)?;
+        let mut resolved = find(&view, frame)?;
+        let id = &resolved.id.clone();
         let Some(lease) = self.lease_server(&view, &id.server, caller)? else {
-            return Box::pin(self.pass_extension(request, caller, port)).await;
+            return Box::pin(self.pass_extension(request)).await;
         };
-        let (number, params) = (self.next_call(), &RequestParams::of(request));
-        let (port, stale) = (&port, None);
+        let (number, params, stale) = (self.next_call(), &RequestParams::of(frame), None);
         let context =
-            CallContext { view: &view, request, id: &id, caller, port, number, stale, params };
-        let renewed = self.refresh_all_if_stale(&context, &lease).await; // the lists must be recent
-        let view = renewed.view.as_ref().unwrap_or(&view);
-        let (now, rename) = match &renewed.view {
-            Some(view) => find(view, request)?,
-            None => (id.clone(), rename),
-        };
-        if now != id {
-            return Box::pin(self.pass_extension(request, caller, port.clone())).await;
+            CallContext { view: &view, request: frame, id, caller, port, number, stale, params };
+        let refreshed = self.refresh_all_if_stale(&context, &lease).await; // the lists must be recent
+        if let Some(view) = &refreshed.view {
+            resolved = find(view, frame)?;
         }
-        let context = CallContext { view, stale: renewed.failure.as_deref(), ..context };
-        match self.decide_and_send(context, rename, lease).await {
+        if resolved.id != *id {
+            return Box::pin(self.pass_extension(request)).await;
+        }
+        let (view, stale) =
+            (refreshed.view.as_ref().unwrap_or(&view), refreshed.failure.as_deref());
+        let context = CallContext { view, stale, ..context };
+        match self.decide_and_send(context, resolved.rename, lease).await {
             // A new server has this name now, and the decision was not about that one.
-            Err(CallError::Replaced(_)) => {
-                Box::pin(self.pass_extension(request, caller, port.clone())).await
-            }
+            Err(CallError::Replaced(_)) => Box::pin(self.pass_extension(request)).await,
             answer => answer.or_else(|stop| stop.answer(&context)),
         }
     }
 }
-
-/// The method that a request calls, and the replacement for the name in the request.
-type ResolvedMethod = (CapabilityId, Option<(Span, Bytes)>);
 
 pub(crate) fn method_id(server: &ServerName, method: &str) -> CapabilityId {
     CapabilityId { server: server.clone(), kind: CapabilityKind::Method, name: method.into() }
@@ -111,7 +104,7 @@ pub(crate) fn named_capabilities(
     let mut named = Vec::new();
     collect_references(request.params().unwrap_or_default(), &mut named);
     let server = &method.server;
-    let known = view.server_index(server).map(|place| &view.offered()[place].checked);
+    let known = view.offered_by(server).map(|offered| &offered.checked);
     let of = |kind, name: &str| CapabilityId { server: server.clone(), kind, name: name.into() };
     let mut targets = BTreeSet::new();
     for (member, text) in named {
@@ -148,10 +141,8 @@ pub fn names_capability(params: &[u8]) -> bool {
 
 /// Returns true if a caller must not see a capability that its request names.
 pub(crate) fn is_hidden(view: &ProfileView, id: &CapabilityId) -> bool {
-    let place = view.server_index(&id.server);
-    let known = place.map(|place| &view.offered()[place].checked);
-    let is_listed = known.is_some_and(|known| known.definition(id.kind, &id.name).is_some());
-    match is_listed {
+    let known = view.offered_by(&id.server).map(|offered| &offered.checked);
+    match known.is_some_and(|known| known.definition(id.kind, &id.name).is_some()) {
         true => view.names().name_of(id).is_none(),
         false => view.excludes(&id.server, &id.name),
     }
@@ -190,29 +181,29 @@ fn collect_references(value: &[u8], named: &mut Vec<(NamedParam, String)>) {
     }
 }
 
-fn find(view: &ProfileView, request: &Frame) -> Result<ResolvedMethod, GateError> {
+fn find(view: &ProfileView, request: &Frame) -> Result<ResolvedCapability, GateError> {
     let method = request.method().unwrap_or_default();
+    let on = |server| method_id(server, &method);
     if OF_THE_PROTOCOL.contains(&&*method) {
         return Err(method_not_found(&method, &[]));
     }
-    if let Some((target, rename)) = by_target(view, request, &method) {
-        return Ok((method_id(&target.server, &method), rename));
+    if let Some(target) = by_target(view, request, &method) {
+        return Ok(ResolvedCapability { id: on(&target.id.server), ..target });
     }
     let family = method.split('/').next().unwrap_or_default();
     let named = |key: &str| key.rsplit('/').next() == Some(family);
-    match with_extension(view, named).as_slice() {
-        [only] => return Ok((method_id(only, &method), None)),
-        [] => {}
-        several => return Err(method_not_found(&method, several)),
+    let mut servers = with_extension(view, named);
+    if servers.is_empty() {
+        servers = with_extension(view, |_| true);
     }
-    match with_extension(view, |_| true).as_slice() {
-        [only] => Ok((method_id(only, &method), None)),
+    match servers.as_slice() {
+        [only] => Ok(ResolvedCapability { id: on(only), rename: None }),
         several => Err(method_not_found(&method, several)),
     }
 }
 
-/// Returns the server of the capability that the request names, if there is exactly one.
-fn by_target(view: &ProfileView, request: &Frame, method: &str) -> Option<ResolvedMethod> {
+/// Returns the capability that the request names, if there is exactly one.
+fn by_target(view: &ProfileView, request: &Frame, method: &str) -> Option<ResolvedCapability> {
     let (params, at) = (request.params()?, request.params_span()?);
     let member = |key| {
         let span = scan::member(params, key)?;
@@ -227,24 +218,19 @@ fn by_target(view: &ProfileView, request: &Frame, method: &str) -> Option<Resolv
             (_, true) => resolve::locate_resource(view, &uri).ok()?,
             (_, false) => return None,
         };
-        return Some(with_rename(id, &uri, span));
+        return Some(ResolvedCapability::new(id, &uri, Some(span)));
     }
     let (name, span) = member("name")?;
     let kinds = [CapabilityKind::Tool, CapabilityKind::Prompt];
     let mut named = kinds.into_iter().filter_map(|kind| view.names().id_of(kind, &name));
     match (named.next(), named.next()) {
-        (Some(only), None) => Some(with_rename(only.clone(), &name, span)),
+        (Some(only), None) => Some(ResolvedCapability::new(only.clone(), &name, Some(span))),
         _ => None,
     }
 }
 
 fn resource(server: &ServerName, uri: &str) -> CapabilityId {
     CapabilityId { server: server.clone(), kind: CapabilityKind::Resource, name: uri.into() }
-}
-
-fn with_rename(id: CapabilityId, asked: &str, span: Span) -> ResolvedMethod {
-    let rename = (*id.name != *asked).then(|| (span, Bytes::from(string::encode(&id.name))));
-    (id, rename)
 }
 
 /// Returns the servers with an extension whose key passes the test.
@@ -270,5 +256,5 @@ fn method_not_found(method: &str, candidates: &[&ServerName]) -> GateError {
             names.join(", ")
         ),
     };
-    GateError { code: code::METHOD_NOT_FOUND, message, data: None }
+    GateError::new(code::METHOD_NOT_FOUND, message)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
 use toolgate_exposure::UriOwner;
@@ -27,9 +28,8 @@ use crate::events::{self, GateEvent};
 use crate::governance::ActiveGovernance;
 use crate::params::RequestParams;
 use crate::pins::PinRegistry;
-use crate::present::ResponseContext;
+use crate::present::{ResponseContext, own_response};
 use crate::profile_view::ProfileView;
-use crate::resolve::{self, ResolvedCapability};
 use crate::results::{self, ResultStorage};
 use crate::server_questions::{self, SamplingTracker};
 use crate::stores::GateStores;
@@ -37,8 +37,8 @@ use crate::taint::TaintTable;
 use crate::tasks::{self, OutboundCall, TaskTable};
 use crate::tool_search::ToolIndex;
 use crate::{
-    Caller, CallerId, GateError, GatewaySettings, arguments, extension, own_tools, sanitize,
-    settings, subscriptions,
+    Caller, CallerId, GateError, GatewaySettings, arguments, extension, own_tools, resolve,
+    sanitize, settings,
 };
 
 /// How long after the start callers wait for servers without a known catalog. Many clients list
@@ -46,6 +46,14 @@ use crate::{
 const START_GRACE: Duration = Duration::from_millis(500);
 /// How many events a slow listener may fall behind before it misses some.
 const EVENTS: usize = 1024;
+
+/// A request, its caller, and how to reach that caller meanwhile.
+#[derive(Clone, Copy)]
+pub(crate) struct GateRequest<'a> {
+    pub(crate) frame: &'a Frame,
+    pub(crate) caller: &'a Arc<Caller>,
+    pub(crate) port: &'a Arc<dyn Interactor>,
+}
 
 /// The only way from a caller to a server.
 pub struct Gate {
@@ -155,79 +163,73 @@ impl Gate {
         caller: &Arc<Caller>,
         port: Arc<dyn Interactor>,
     ) -> Result<Frame, GateError> {
-        let passed = self.pass_steps(request, caller, port).await;
+        let passed = self.route(GateRequest { frame: request, caller, port: &port }).await;
         passed.map_err(|refusal| refusal.for_revision(caller.revision))
     }
 
-    async fn pass_steps(
-        &self,
-        request: &Frame,
-        caller: &Arc<Caller>,
-        port: Arc<dyn Interactor>,
-    ) -> Result<Frame, GateError> {
-        match request.method().as_deref() {
-            // Boxed, like everything rare here, so that the future of an ordinary call stays small.
+    /// Separates what the gate answers itself from what goes to a server. Everything rare is boxed,
+    /// so that the future of an ordinary call stays small.
+    async fn route(&self, request: GateRequest<'_>) -> Result<Frame, GateError> {
+        let GateRequest { frame, caller, .. } = request;
+        match frame.method().as_deref() {
             Some(method) if tasks::is_task_method(method) => {
-                let answer = sanitize::small(
-                    Box::pin(self.handle_task_request(request, caller, port)).await?,
-                );
-                return Ok(self.limit_result(&self.view(caller), request, caller, answer).await);
+                let answer = sanitize::small(Box::pin(self.handle_task_request(request)).await?);
+                return Ok(self.limit_result(&self.view(caller), frame, caller, answer).await);
             }
             Some(method) if extension::is_extension_method(method) => {
-                return Box::pin(self.pass_extension(request, caller, port)).await;
+                return Box::pin(self.pass_extension(request)).await;
             }
             _ => {}
         }
         let view = self.view(caller);
-        if own_tools::is_own_tool_call(&view, request) {
-            return Box::pin(self.call_own_tool(&view, request, caller, port)).await;
+        if own_tools::is_own_tool_call(&view, frame) {
+            return Box::pin(self.call_own_tool(&view, request)).await;
         }
-        if results::reads_kept_result(&view, request) {
-            return Box::pin(self.read_kept(&view, request, caller)).await;
+        if results::reads_kept_result(&view, frame) {
+            return Box::pin(self.read_kept(&view, frame, caller)).await;
         }
-        self.pass_to_server(&view, request, caller, port).await
+        self.pass_to_server(&view, request).await
     }
 
     pub(crate) async fn pass_to_server(
         &self,
         view: &Arc<ProfileView>,
-        request: &Frame,
-        caller: &Arc<Caller>,
-        port: Arc<dyn Interactor>,
+        request: GateRequest<'_>,
     ) -> Result<Frame, GateError> {
+        let GateRequest { frame, caller, port } = request;
         self.check_profile_exists(view)?;
-        let mut resolved = resolve::capability(view, request)?; // name -> identity
-        // A replaced server ends after this call.
+        let mut resolved = resolve::capability(view, frame)?; // exposed name to capability id
         let Some(lease) = self.lease_server(view, &resolved.id.server, caller)? else {
-            let view = self.view(caller);
-            return Box::pin(self.pass_to_server(&view, request, caller, port)).await;
+            return self.pass_again(request).await;
         };
-        // The list must be recent.
-        let renewed = self.refresh_if_stale(&resolved.id, &lease, view, caller).await;
-        if let Some(now) = &renewed.view {
-            resolved = resolve::capability(now, request)?;
+        let refreshed = self.refresh_if_stale(&resolved.id, &lease, view, caller).await;
+        if let Some(view) = &refreshed.view {
+            resolved = resolve::capability(view, frame)?;
             if resolved.id.server != *lease.server() {
-                return Box::pin(self.pass_to_server(now, request, caller, port)).await;
+                return self.pass_again(request).await;
             }
         }
-        let (view, ResolvedCapability { id, rename }) =
-            (renewed.view.as_ref().unwrap_or(view), resolved);
-        let (number, stale) = (self.next_call(), renewed.failure.as_deref());
-        let (port, params) = (&port, &RequestParams::of(request));
-        let context = CallContext { view, request, id: &id, caller, port, number, stale, params };
-        let misfit = arguments::check_arguments(view, &id, request, caller, &self.slow_checks);
+        let view = refreshed.view.as_ref().unwrap_or(view);
+        let (id, params) = (&resolved.id, &RequestParams::of(frame));
+        let (number, stale) = (self.next_call(), refreshed.failure.as_deref());
+        let context = CallContext { view, request: frame, id, caller, port, number, stale, params };
+        let misfit = arguments::check_arguments(view, id, frame, caller, &self.slow_checks);
         if let Some(stopped) = misfit.await {
             self.record_misfit(&context);
-            return stopped; // against the original schema
+            return stopped; // against the server's own schema
         }
-        match self.decide_and_send(context, rename, lease).await {
-            // A new server has this name now, and the decision was not about that one.
-            Err(CallError::Replaced(_)) => {
-                let view = self.view(caller);
-                Box::pin(self.pass_to_server(&view, request, caller, port.clone())).await
-            }
+        match self.decide_and_send(context, resolved.rename, lease).await {
+            Err(CallError::Replaced(_)) => self.pass_again(request).await,
             answer => answer.or_else(|stop| stop.answer(&context)),
         }
+    }
+
+    /// Decides a request again, because its server was redeclared or replaced since.
+    fn pass_again<'a>(
+        &'a self,
+        request: GateRequest<'a>,
+    ) -> BoxFuture<'a, Result<Frame, GateError>> {
+        Box::pin(async move { self.pass_to_server(&self.view(request.caller), request).await })
     }
 
     /// Decides a request and sends it if it passes.
@@ -238,55 +240,51 @@ impl Gate {
         lease: ServerLease,
     ) -> Result<Frame, CallError> {
         self.queue.check_room()?; // before a person is asked
-        let subject = context.require_target()?;
-        let ruling = self.evaluate_policy(&context, &subject)?; // the rules first
+        let call = context.require_target()?;
+        let ruling = self.evaluate_policy(&call)?; // the rules first
         let Some(via) = ruling.ask_via else {
-            return self.send(context, &subject, &ruling, rename, lease).await;
+            return self.send(&call, &ruling, rename, lease).await;
         };
         drop(lease); // a person may take a long time
         Box::pin(async {
-            let ruling = self.await_approval(&context, &subject, ruling, via).await?; // then a person
+            let ruling = self.await_approval(&call, ruling, via).await?; // then a person
             let (view, lease) = loop {
-                // The wait may have been long.
-                let view = self.recheck_approved(&context, &subject).await?;
+                let view = self.recheck_approved(&call).await?; // the wait may have been long
                 if let Some(lease) = self.lease_server(&view, &context.id.server, context.caller)? {
                     break (view, lease);
                 }
             };
-            let context = CallContext { view: &view, ..context };
-            let subject = context.require_target()?;
-            self.send(context, &subject, &ruling, rename, lease).await
+            let call = CallContext { view: &view, ..context }.require_target()?;
+            self.send(&call, &ruling, rename, lease).await
         })
         .await
     }
 
     async fn send(
         &self,
-        context: CallContext<'_>,
-        subject: &CallTarget<'_>,
+        call: &CallTarget<'_>,
         ruling: &CallAuthorization,
         rename: Option<(Span, Bytes)>,
         lease: ServerLease,
     ) -> Result<Frame, CallError> {
-        let CallContext { view, request, id, caller, .. } = context;
-        let place = self.queue.admit(caller, &lease).await?;
-        // Recorded before it is sent.
-        let intent = self.record_intent(&context, subject, ruling).await?;
-        // Filters the questions of the server.
-        let asks = self.guard_interactor(&lease, context.port.clone());
+        let CallContext { view, request, id, caller, port, .. } = call.context;
+        let permit = self.queue.admit(caller, &lease).await?;
+        let record = self.record_intent(call, ruling).await?; // before anything is sent
+        let asks = self.guard_interactor(&lease, port.clone()); // limits the server's questions
         let outbound = OutboundRequest { frame: request.clone(), rename, interactor: asks.clone() };
-        let repeatable = || subject.attributes.read_only || subject.attributes.idempotent;
+        let repeatable = || call.attributes.read_only || call.attributes.idempotent;
         let (tool, pool, outbound, repeatable) = (id, &*lease, &outbound, &repeatable);
-        let call = OutboundCall { tool, pool, caller, outbound, repeatable, permit: place };
-        let answer = self.dispatch(view, call).await; // the only send
-        intent.finish(&answer);
-        if answer.is_ok() && !subject.is_trusted() {
+        let sent = OutboundCall { tool, pool, caller, outbound, repeatable, permit };
+        let answer = self.dispatch(view, sent).await; // the only place that sends
+        record.finish(&answer);
+        if answer.is_ok() && !call.is_trusted() {
             self.taint(caller).raise(); // results of untrusted servers taint the caller
         }
-        let exchange = ResponseContext { view, caller, pool, request, id: context.capability_id() };
-        let answer = exchange.present(answer?); // as this caller must see it
-        let answer =
-            sanitize::answer(server_questions::reject_unsafe_urls(&id.server, answer)).await;
+        let response =
+            ResponseContext { view, caller, pool, request, id: call.context.capability_id() };
+        let answer = response.present(answer?); // in the caller's revision
+        let answer = server_questions::reject_unsafe_urls(&id.server, answer);
+        let answer = sanitize::answer(answer).await; // without hidden text
         let answer = asks.declined.explain(request, answer); // names the declined questions
         Ok(self.limit_result(view, request, caller, answer).await) // within the profile's limit
     }
@@ -296,10 +294,16 @@ impl Gate {
         view: &ProfileView,
         call: OutboundCall<'_>,
     ) -> Result<Frame, CallError> {
-        let request = &call.outbound.frame;
-        if subscriptions::is_subscription(request) {
-            let subscribed = subscriptions::pass(call.pool, &call.tool.name, call.caller, request);
-            return Ok(Box::pin(subscribed).await?);
+        let (request, uri, caller) = (&call.outbound.frame, &call.tool.name, call.caller.id);
+        let done = || own_response(b"{}").map_err(CallError::from);
+        // Many callers share one subscription, so the pool decides whether the server needs a request.
+        if request.is(method::RESOURCES_SUBSCRIBE) {
+            Box::pin(call.pool.subscribe(uri, caller)).await?;
+            return done();
+        }
+        if request.is(method::RESOURCES_UNSUBSCRIBE) {
+            Box::pin(call.pool.unsubscribe(uri, caller)).await?;
+            return done();
         }
         if request.is(method::TOOLS_CALL)
             && let Some(mode) = view.task_servers.mode(call.tool)
@@ -386,12 +390,12 @@ impl Gate {
 
     /// Sets the minimum level of server log messages for a caller.
     pub fn set_level(&self, caller: CallerId, level: LogLevel) {
-        self.fleet.set_level(caller.key(), level);
+        self.fleet.set_level(caller, level);
     }
 
     /// Releases everything held for a caller that is gone.
     pub fn release(&self, caller: CallerId) {
-        self.fleet.release_caller(caller.key());
+        self.fleet.release_caller(caller);
         let own = self.own_servers();
         self.tasks.release(caller, |server| own.contains(server));
         self.caller_states.release(caller);

@@ -10,15 +10,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_bridge::{self as bridge, ResponseTranslation};
 use toolgate_exposure::NamingOptions;
 use toolgate_exposure::{OwnToolCosts, summary};
 use toolgate_model::{CapabilityId, CapabilityKind, ExposureMode, Profile};
 use toolgate_search::tokens::estimate;
-use toolgate_session::Interactor;
-use toolgate_wire::{Frame, Revision, build, method, scan, string};
+use toolgate_wire::{Frame, Revision, method, scan, string};
 
-use crate::present::own_frame;
+use crate::gate::GateRequest;
+use crate::present::own_result;
 use crate::profile_view::ProfileView;
 use crate::{Caller, Gate, GateError, results};
 
@@ -164,13 +163,12 @@ impl Gate {
     pub(crate) async fn call_own_tool(
         &self,
         view: &Arc<ProfileView>,
-        request: &Frame,
-        caller: &Arc<Caller>,
-        port: Arc<dyn Interactor>,
+        request: GateRequest<'_>,
     ) -> Result<Frame, GateError> {
-        let done = match request.name().as_deref() {
-            Some(SEARCH) => self.run_tool_search(view, request, caller).await,
-            by => match inner_call(request, by.unwrap_or(CALL)) {
+        let caller = request.caller;
+        let done = match request.frame.name().as_deref() {
+            Some(SEARCH) => self.run_tool_search(view, request.frame, caller).await,
+            by => match inner_call(request.frame, by.unwrap_or(CALL)) {
                 Ok(meant) if meant.name().as_deref() == Some(SEARCH) => {
                     self.run_tool_search(view, &meant, caller).await
                 }
@@ -181,7 +179,8 @@ impl Gate {
                     Err(may_write_text(&meant.name().unwrap_or_default()))
                 }
                 Ok(meant) if is_known(view, &meant) => {
-                    return self.pass_to_server(view, &meant, caller, port).await;
+                    let meant = GateRequest { frame: &meant, ..request };
+                    return self.pass_to_server(view, meant).await;
                 }
                 Ok(meant) => Err(no_such_tool(&meant.name().unwrap_or_default())),
                 Err(wrong) => Err(wrong),
@@ -295,10 +294,7 @@ fn inner_call(request: &Frame, by: &str) -> Result<Frame, OwnToolError> {
 
 /// Returns a tool result of the gate in the caller's revision.
 pub(crate) fn tool_result(result: &str, to: Revision) -> Result<Frame, GateError> {
-    let answer = own_frame(build::response("0", result.as_bytes()))?;
-    let passage =
-        ResponseTranslation { method: method::TOOLS_CALL, from: Revision::LATEST_LEGACY, to };
-    Ok(bridge::translate_result(answer, &passage, None))
+    own_result(method::TOOLS_CALL, result.as_bytes(), to)
 }
 
 /// Returns a tool error of the gate, which a model can read and correct.

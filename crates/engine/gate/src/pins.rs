@@ -17,11 +17,11 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use toolgate_exposure::ExposureReason;
-use toolgate_fleet::{FleetServer, OfferedCatalog};
+use toolgate_fleet::{FleetServer, OfferedCatalog, PinnableDefinition};
 use toolgate_model::{
     CapabilityId, CapabilityKind, ConfigScope, Digest, Posture, ServerName, TransportSpec,
 };
-use toolgate_pins::{LockFile, PinStatus, PinSubject, Pins, evaluate_pin, is_pinned_kind};
+use toolgate_pins::{LockFile, PinStatus, PinSubject, Pins, evaluate_pin};
 use toolgate_store::{self as store, Pin, StoreError};
 use toolgate_wire::string;
 
@@ -88,30 +88,9 @@ pub(crate) fn is_builtin(member: &FleetServer) -> bool {
     member.spec.transport == TransportSpec::BuiltIn && member.origin.scope == ConfigScope::BuiltIn
 }
 
-/// A definition, or the instructions of a server, as offered now.
-struct PinCandidate<'a> {
-    id: Option<CapabilityId>,
-    digest: Digest,
-    definition: &'a [u8],
-}
-
-/// Returns what a server offers that is pinned individually. Of equal names, the first counts.
-fn pin_candidates(offered: &OfferedCatalog) -> Vec<PinCandidate<'_>> {
-    let instructions = offered.checked.catalog.instructions.as_deref().unwrap_or_default();
-    let digest = *offered.checked.instructions_digest();
-    let mut all = vec![PinCandidate { id: None, digest, definition: instructions.as_bytes() }];
-    for kind in CapabilityKind::ALL.into_iter().filter(|kind| is_pinned_kind(*kind)) {
-        let mut names = HashSet::new();
-        for (definition, fact) in offered.checked.of_kind(kind) {
-            if names.insert(&definition.name) && fact.unusable.is_none() {
-                let (server, name) =
-                    (offered.fleet_server.spec.name.clone(), definition.name.clone());
-                let id = Some(CapabilityId { server, kind, name });
-                all.push(PinCandidate { id, digest: *fact.digest(), definition: &fact.raw });
-            }
-        }
-    }
-    all
+/// Returns the id of what is pinned; `None` for the instructions.
+fn pinned_id(server: &ServerName, what: Option<(CapabilityKind, &str)>) -> Option<CapabilityId> {
+    what.map(|(kind, name)| CapabilityId { server: server.clone(), kind, name: name.into() })
 }
 
 impl PinRegistry {
@@ -166,15 +145,15 @@ impl PinCheck<'_> {
             false => FIRST_LISTING,
         };
         let mut new = Vec::new();
-        for seen in pin_candidates(self.offered) {
-            let what = seen.id.as_ref().map(|id| (id.kind, &*id.name));
+        for seen in self.offered.checked.pinnable() {
+            let (what, id) = (seen.capability, pinned_id(server, seen.capability));
             let (identity, digest) = (&self.identity, &seen.digest);
             let subject = PinSubject { server, identity, capability: what, digest };
             let stands =
                 evaluate_pin(&register.pins, register.lock.as_deref(), self.posture, &subject);
             let key = key(server, self.identity, what);
             if stands == PinStatus::New && !self.offered.is_from_predecessor {
-                let pin = self.pin(what, &seen, by);
+                let pin = self.pin(&seen, by);
                 register.insert(&store::PinSummary::from(&pin)); // the next one counts with it
                 new.push(pin);
             }
@@ -183,24 +162,24 @@ impl PinCheck<'_> {
                     register.reported.clear();
                 }
                 if register.reported.insert(key, seen.digest) != Some(seen.digest) {
-                    self.report_drift(&stands, seen.id.as_ref(), &why, &mut register.budget);
+                    self.report_drift(&stands, id.as_ref(), &why, &mut register.budget);
                 }
-                self.withhold(seen.id, why);
+                self.withhold(id, why);
             } else {
                 register.reported.remove(&key);
                 let at = register.pinned_at.get(&key).copied().unwrap_or_else(SystemTime::now);
-                self.withheld.pinned_at.extend(seen.id.map(|id| (id, at)));
+                self.withheld.pinned_at.extend(id.map(|id| (id, at)));
             }
         }
         self.check_server(register);
         self.store_pins(new, by);
     }
 
-    fn pin(&self, what: Option<(CapabilityKind, &str)>, seen: &PinCandidate<'_>, by: &str) -> Pin {
+    fn pin(&self, seen: &PinnableDefinition<'_>, by: &str) -> Pin {
         Pin {
             server: self.offered.fleet_server.spec.name.clone(),
             identity: self.identity,
-            capability: what.map(|(kind, name)| (kind, name.to_owned())),
+            capability: seen.capability.map(|(kind, name)| (kind, name.to_owned())),
             digest: seen.digest,
             definition: Bytes::copy_from_slice(seen.definition),
             by: by.to_owned(),

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use toolgate_bridge::{self as bridge, ResponseTranslation};
 use toolgate_fleet::Pool;
 use toolgate_model::CapabilityId;
-use toolgate_wire::{Frame, MessageKind, MessageLimits};
+use toolgate_wire::{Frame, MessageKind, MessageLimits, Revision, build};
 
 use crate::profile_view::ProfileView;
 use crate::{Caller, GateError, uris};
@@ -47,9 +47,17 @@ impl ResponseContext<'_> {
 
 /// Parses a message that the gate wrote itself.
 pub(crate) fn own_frame(message: Bytes) -> Result<Frame, GateError> {
-    Frame::parse(message, &MessageLimits::MAX).map_err(|error| GateError {
-        code: error.code(),
-        message: error.to_string(),
-        data: None,
-    })
+    Frame::parse(message, &MessageLimits::MAX)
+        .map_err(|error| GateError::new(error.code(), error.to_string()))
+}
+
+/// Returns a response that the gate wrote itself. Its id is replaced later.
+pub(crate) fn own_response(result: &[u8]) -> Result<Frame, GateError> {
+    own_frame(build::response("0", result))
+}
+
+/// Returns the gate's own result of a method, in the caller's revision.
+pub(crate) fn own_result(method: &str, result: &[u8], to: Revision) -> Result<Frame, GateError> {
+    let translation = ResponseTranslation { method, from: Revision::LATEST_LEGACY, to };
+    Ok(bridge::translate_result(own_response(result)?, &translation, None))
 }

@@ -31,30 +31,11 @@ use crate::extension::has_extension;
 use crate::governance::ActiveGovernance;
 use crate::pins::WithheldCapabilities;
 use crate::tasks::TaskServers;
-use crate::{GatewaySettings, exposure, own_tools, rendering, results, skills, uris};
+use crate::{CallerId, Gate, exposure, own_tools, rendering, results, skills, uris};
 
 /// How long a modern caller may cache a list once every server has settled. Subscribed callers are
 /// notified of changes; this limit is for the others.
 const SETTLED_TTL_MS: u32 = 10_000;
-
-/// The inputs of a view.
-pub(crate) struct ViewInputs<'a> {
-    pub(crate) generation: u64,
-    /// The epoch of the server declarations the view is built from.
-    pub(crate) epoch: u64,
-    /// Whether the view belongs to one caller, because a server is connected for that caller alone.
-    pub(crate) own: bool,
-    pub(crate) offered: Vec<OfferedCatalog>,
-    pub(crate) profile: &'a str,
-    pub(crate) settings: &'a GatewaySettings,
-    pub(crate) governance: Arc<ActiveGovernance>,
-    /// Capabilities that must not be used now, whatever the profile shows.
-    pub(crate) withheld: WithheldCapabilities,
-    /// The previous view, whose lists are reused.
-    pub(crate) before: Option<&'a ProfileView>,
-    /// Counts rendered definitions.
-    pub(crate) renders: Arc<AtomicU64>,
-}
 
 /// A visible tool, with everything a decision needs that is the same for every call.
 pub(crate) struct VisibleTool {
@@ -103,13 +84,26 @@ pub(crate) struct ProfileView {
 }
 
 impl ProfileView {
-    pub(crate) fn new(making: ViewInputs<'_>) -> Self {
-        let ViewInputs { generation, own, offered, profile, settings, before, renders, .. } =
-            making;
-        let (governing, withheld, epoch) = (making.governance, making.withheld, making.epoch);
+    /// Builds the view of a profile, or of one caller if a server is connected for that caller
+    /// alone. Lists of the view `before` are reused.
+    pub(crate) fn new(
+        gate: &Gate,
+        caller: Option<CallerId>,
+        profile: &str,
+        before: Option<&Self>,
+    ) -> Self {
+        // Servers, profiles and rules as published together.
+        let (generation, epoch, offered, governing, settings) = gate.fleet.snapshot(|| {
+            // Read before the catalogs: a change in between makes the view stale at once.
+            let (generation, epoch) = (gate.fleet.generation(), gate.fleet.epoch());
+            let offered = gate.fleet.catalogs(caller);
+            (generation, epoch, offered, gate.current_governance(), gate.settings())
+        });
+        let (own, withheld) =
+            (caller.is_some(), gate.withheld_capabilities(&offered, governing.posture()));
         let declared = settings.profiles.get(profile);
         let mut exposure = match &declared {
-            Some(declared) => exposure::compute(&offered, declared, profile, settings),
+            Some(declared) => exposure::compute(&offered, declared, profile, &settings),
             None => Exposure::default(),
         };
         let denied = denied_by_policy(&governing, &offered, profile);
@@ -142,7 +136,7 @@ impl ProfileView {
             capabilities: Default::default(),
             header_rules: HashMap::new(),
             instructions: None,
-            renders,
+            renders: gate.caller_states.renders.clone(),
         };
         view.take(offered);
         // If the client's name matters, two callers of the same endpoint may see different lists.
@@ -194,11 +188,7 @@ impl ProfileView {
             let tool = VisibleTool {
                 fact: fact.clone(),
                 server: self.offered.iter().position(|it| std::ptr::eq(it, offered)).unwrap_or(0),
-                attributes: CapabilityAttributes::of_tool(
-                    &offered.fleet_server,
-                    &id.name,
-                    &fact.raw,
-                ),
+                attributes: CapabilityAttributes::of(&offered.fleet_server, &id, Some(&fact.raw)),
                 pinned_at: self.withheld.pinned_at.get(&id).copied(),
                 rules: OnceLock::new(),
             };
@@ -358,9 +348,9 @@ impl ProfileView {
         self.declared.as_ref().map(|declared| &declared.profile)
     }
 
-    /// Returns true if this view shows something of a server.
-    pub(crate) fn has_server(&self, server: &ServerName) -> bool {
-        self.offered.iter().any(|it| it.fleet_server.spec.name == *server)
+    /// Returns what a server offers; `None` if this view shows nothing of it.
+    pub(crate) fn offered_by(&self, server: &ServerName) -> Option<&OfferedCatalog> {
+        self.offered.iter().find(|it| it.fleet_server.spec.name == *server)
     }
 
     /// Returns the servers of which this view shows something, in order.
@@ -431,14 +421,14 @@ impl ProfileView {
 
     /// Returns true if the profile sees an unlisted capability of a server.
     pub(crate) fn sees_unlisted(&self, server: &ServerName, name: &str) -> bool {
-        let offered = self.offered.iter().find(|it| it.fleet_server.spec.name == *server);
-        offered.is_some_and(|offered| self.sees(offered, name))
+        self.offered_by(server).is_some_and(|offered| self.sees(offered, name))
     }
 
     /// Returns true if the profile excludes a capability of a server by name.
     pub(crate) fn excludes(&self, server: &ServerName, name: &str) -> bool {
-        let offered = self.offered.iter().find(|it| it.fleet_server.spec.name == *server);
-        let (Some(offered), Some(declared)) = (offered, &self.declared) else { return true };
+        let (Some(offered), Some(declared)) = (self.offered_by(server), &self.declared) else {
+            return true;
+        };
         let exclude = declared.profile.exclude.clone();
         let profile = Profile { exclude, ..Profile::default() };
         !profile_sees(&offered.fleet_server.spec, name, &profile)
@@ -454,8 +444,7 @@ impl ProfileView {
         if let Some(tool) = self.tools.get(id) {
             return Some(&tool.fact.raw);
         }
-        let offered = self.offered.iter().find(|it| it.fleet_server.spec.name == id.server)?;
-        offered.checked.definition(id.kind, &id.name).map(|fact| &fact.raw)
+        self.offered_by(&id.server)?.checked.definition(id.kind, &id.name).map(|fact| &fact.raw)
     }
 }
 
@@ -473,11 +462,8 @@ fn denied_by_policy(
         for kind in CapabilityKind::ALL {
             for (definition, fact) in known.of_kind(kind) {
                 let (server, name) = (member.spec.name.clone(), definition.name.clone());
-                let marks = match kind {
-                    CapabilityKind::Tool => CapabilityAttributes::of_tool(member, &name, &fact.raw),
-                    _ => CapabilityAttributes::of_readable(member),
-                };
                 let id = CapabilityId { server, kind, name };
+                let marks = CapabilityAttributes::of(member, &id, Some(&fact.raw));
                 let rule = governing.policy.always_denies(&id, &marks.tags, profile, None);
                 if let Some((text, origin)) = rule {
                     let because =

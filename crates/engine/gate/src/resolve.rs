@@ -17,6 +17,15 @@ pub(crate) struct ResolvedCapability {
     pub(crate) rename: Option<(Span, Bytes)>,
 }
 
+impl ResolvedCapability {
+    /// Creates a resolved capability that the request calls `asked` at this place.
+    pub(crate) fn new(id: CapabilityId, asked: &str, at: Option<Span>) -> Self {
+        let at = at.filter(|_| *id.name != *asked);
+        let rename = at.map(|at| (at, string::encode(&id.name).into()));
+        Self { id, rename }
+    }
+}
+
 /// Resolves the capability that a request names. Names are decoded before the lookup.
 pub(crate) fn capability(
     view: &ProfileView,
@@ -116,9 +125,5 @@ fn only_one_with_resources<'v>(
 }
 
 fn with_rename(request: &Frame, asked: &str, id: CapabilityId) -> ResolvedCapability {
-    let rename = match request.name_span() {
-        Some(span) if asked != &*id.name => Some((span, Bytes::from(string::encode(&id.name)))),
-        _ => None,
-    };
-    ResolvedCapability { id, rename }
+    ResolvedCapability::new(id, asked, request.name_span())
 }

@@ -30,9 +30,9 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use tokio::sync::Semaphore;
 use toolgate_store::{KeptResult, ResultStore};
-use toolgate_wire::{Frame, JsonEdit, MessageKind, Span, build, code, method, scan};
+use toolgate_wire::{Frame, JsonEdit, MessageKind, Span, code, method, scan};
 
-use crate::present::own_frame;
+use crate::present::own_response;
 use crate::profile_view::ProfileView;
 use crate::{Caller, Gate, GateError, Principal};
 use layout::ResultLayout;
@@ -131,7 +131,7 @@ impl Gate {
         let Some(task) = answer.result_span() else { return answer };
         let Some(at) = scan::member(task.slice(answer.bytes()), "result") else { return answer };
         let at = at.within(task);
-        let inlined = own_frame(build::response("0", at.slice(answer.bytes())));
+        let inlined = own_response(at.slice(answer.bytes()));
         let Ok(inlined) = inlined else { return answer };
         let shown = self.limit_tool_result(limit, caller, inlined).await;
         let Some(shown) = shown.result().map(<[u8]>::to_vec) else { return answer };
@@ -194,6 +194,5 @@ fn result_not_found(uri: &str) -> GateError {
 }
 
 fn unreadable(error: &io::Error) -> GateError {
-    let message = format!("cannot read a kept result: {error}");
-    GateError { code: code::INTERNAL_ERROR, message, data: None }
+    GateError::new(code::INTERNAL_ERROR, format!("cannot read a kept result: {error}"))
 }

@@ -4,17 +4,21 @@
 //! presented. Pins, comparisons and messages back to the server use the original. A large answer is
 //! scanned where it is stored, and loaded into memory only if something must be removed.
 
+mod json;
+
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use toolgate_findings::strip_text;
 use toolgate_findings::text::HiddenCharDetector;
-use toolgate_findings::{strip_json, strip_text};
 use toolgate_session::parse_spooled;
 use toolgate_transport::spool::{self, BodyLimits, BodySpool, ReceivedBody};
 use toolgate_wire::large::DetachedValues;
 use toolgate_wire::{Frame, MessageLimits, Span};
+
+pub(crate) use json::strip_json;
 
 /// How much of a large answer is read at a time.
 const CHUNK: usize = 64 << 10;

@@ -20,9 +20,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use toolgate_fleet::Pool;
 use toolgate_model::SamplingLimits;
-use toolgate_session::{
-    Answer, CallerScope, Interactor, Question, QuestionKind, restrict_sampling,
-};
+use toolgate_session::{Answer, CallerId, Interactor, Question, QuestionKind, restrict_sampling};
 use toolgate_store::StateStore;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, code};
@@ -146,7 +144,7 @@ impl GuardedInteractor {
 }
 
 impl Interactor for GuardedInteractor {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.port.scope()
     }
 

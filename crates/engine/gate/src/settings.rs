@@ -58,5 +58,5 @@ impl Gate {
 pub(crate) fn unknown_profile(profiles: &Profiles, name: &str, remark: &str) -> GateError {
     let known = profiles.names().join(", ");
     let message = format!("there is no profile {name:?}{remark}; known profiles: {known}");
-    GateError { code: code::INVALID_PARAMS, message, data: None }
+    GateError::new(code::INVALID_PARAMS, message)
 }

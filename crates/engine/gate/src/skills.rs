@@ -10,14 +10,14 @@ use futures_util::future::join_all;
 use toolgate_bridge as bridge;
 use toolgate_fleet::FleetError;
 use toolgate_model::ServerName;
-use toolgate_session::Interactor;
 use toolgate_wire::{Era, Frame, build, code, scan};
 
 use crate::decide::CallContext;
+use crate::gate::GateRequest;
 use crate::params::RequestParams;
-use crate::present::own_frame;
+use crate::present::{own_frame, own_response};
 use crate::profile_view::ProfileView;
-use crate::{Caller, Gate, GateError, extension};
+use crate::{Gate, GateError, extension};
 
 pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/skills";
 pub(crate) const LIST: &str = "skills/list";
@@ -31,9 +31,7 @@ const MAX_BYTES: usize = 8 << 20;
 struct SkillsRequest<'a> {
     gate: &'a Gate,
     view: &'a Arc<ProfileView>,
-    request: &'a Frame,
-    caller: &'a Arc<Caller>,
-    port: Arc<dyn Interactor>,
+    request: GateRequest<'a>,
 }
 
 impl Gate {
@@ -41,15 +39,15 @@ impl Gate {
     pub(crate) async fn list_skills(
         &self,
         view: &Arc<ProfileView>,
-        request: &Frame,
-        caller: &Arc<Caller>,
-        port: Arc<dyn Interactor>,
+        request: GateRequest<'_>,
     ) -> Result<Frame, GateError> {
-        if scan::member(request.params().unwrap_or_default(), "cursor").is_some() {
-            let message = "the list has only one page; `cursor` is not supported".into();
-            return Err(GateError { code: code::INVALID_PARAMS, message, data: None });
+        if scan::member(request.frame.params().unwrap_or_default(), "cursor").is_some() {
+            return Err(GateError::new(
+                code::INVALID_PARAMS,
+                "the list has only one page; `cursor` is not supported",
+            ));
         }
-        let asking = SkillsRequest { gate: self, view, request, caller, port };
+        let asking = SkillsRequest { gate: self, view, request };
         let servers = view.skill_servers();
         let answers = join_all(servers.iter().map(|server| asking.of(server))).await;
         let mut skills = Vec::new();
@@ -63,19 +61,19 @@ impl Gate {
                 }
             }
         }
-        let tail = match caller.revision.era() {
+        let tail = match request.caller.revision.era() {
             Era::Modern => bridge::modern_list_members(0, false),
             Era::Legacy => String::new(),
         };
         let list = format!("{{\"skills\":[{}]{tail}}}", skills.join(","));
-        own_frame(build::response("0", list.as_bytes()))
+        own_response(list.as_bytes())
     }
 }
 
 impl SkillsRequest<'_> {
     /// Returns the skills of one server as the caller sees them.
     async fn of(&self, server: &ServerName) -> Result<Vec<String>, GateError> {
-        let (mut skills, mut size, mut frame) = (Vec::new(), 0, self.request.clone());
+        let (mut skills, mut size, mut frame) = (Vec::new(), 0, self.request.frame.clone());
         for _ in 0..MAX_PAGES {
             let page = self.page(server, frame).await?;
             let page = page.result().unwrap_or_default();
@@ -97,7 +95,7 @@ impl SkillsRequest<'_> {
     }
 
     async fn page(&self, server: &ServerName, frame: Frame) -> Result<Frame, GateError> {
-        let Self { gate, view, caller, port, .. } = self;
+        let Self { gate, view, request: GateRequest { caller, port, .. } } = *self;
         let lease = gate.lease_server(view, server, caller)?;
         let lease = lease.ok_or_else(|| FleetError::Replaced(server.clone()))?;
         let number = gate.next_call();
@@ -109,7 +107,7 @@ impl SkillsRequest<'_> {
         match answer.error() {
             Some(error) => {
                 let message = String::from_utf8_lossy(error).into_owned();
-                Err(GateError { code: code::INTERNAL_ERROR, message, data: None })
+                Err(GateError::new(code::INTERNAL_ERROR, message))
             }
             None => Ok(answer),
         }
@@ -117,9 +115,9 @@ impl SkillsRequest<'_> {
 
     /// Returns the request for the page after a cursor.
     fn after(&self, cursor: &[u8]) -> Result<Frame, GateError> {
-        match self.request.params_span() {
+        match self.request.frame.params_span() {
             Some(params) => {
-                let edit = self.request.edit().set_member(params, "cursor", cursor);
+                let edit = self.request.frame.edit().set_member(params, "cursor", cursor);
                 edit.finish_frame().map_err(|_| GateError::missing_param("cursor"))
             }
             None => {

@@ -37,7 +37,7 @@ pub(crate) use table::TaskTable;
 pub(crate) use task_servers::TaskServers;
 
 use crate::GateError;
-use crate::present::own_frame;
+use crate::present::{own_frame, own_response};
 
 /// Returns true if a method is about tasks.
 pub(crate) fn is_task_method(method: &str) -> bool {
@@ -85,11 +85,9 @@ fn missing() -> GateError {
 }
 
 fn method_not_found(name: &str) -> GateError {
-    let message = format!("Method not found: {name}");
-    GateError { code: code::METHOD_NOT_FOUND, message, data: None }
+    GateError::new(code::METHOD_NOT_FOUND, format!("Method not found: {name}"))
 }
 
 fn unreadable() -> GateError {
-    let message = "cannot read the server's task".into();
-    GateError { code: code::INTERNAL_ERROR, message, data: None }
+    GateError::new(code::INTERNAL_ERROR, "cannot read the server's task")
 }

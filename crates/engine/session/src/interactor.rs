@@ -4,6 +4,7 @@
 //! prompt) is up to the implementation. Outside any call, [`RootsInteractor`] answers.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
@@ -15,10 +16,18 @@ use toolgate_wire::{Frame, JsonEdit, Span, code, method, scan, string};
 /// The client capability that permits sampling requests.
 pub(crate) const SAMPLING: &str = "sampling";
 
-/// Identifies the caller behind an interactor. Calls of one scope may answer each other's
-/// questions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CallerScope(pub u64);
+/// Identifies a caller while this process lives. Calls of one caller may answer each other's
+/// questions. 0 stands for no caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallerId(pub u64);
+
+impl CallerId {
+    /// Returns an unused id.
+    pub fn fresh() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
 
 /// The kind of a server's question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,7 +85,7 @@ pub enum Answer {
 /// Receives the notifications of a call and answers the questions the server asks during it.
 pub trait Interactor: Send + Sync {
     /// Returns the scope of the caller.
-    fn scope(&self) -> CallerScope;
+    fn scope(&self) -> CallerId;
 
     /// Receives a notification that belongs to the call: progress with the caller's own token, a
     /// log message, or an unknown notification.
@@ -187,7 +196,7 @@ pub struct CapabilityOverride {
 }
 
 impl Interactor for CapabilityOverride {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.inner.scope()
     }
 
@@ -245,8 +254,8 @@ fn roots_result(roots: &[String]) -> Bytes {
 }
 
 impl Interactor for RootsInteractor {
-    fn scope(&self) -> CallerScope {
-        CallerScope(0)
+    fn scope(&self) -> CallerId {
+        CallerId(0)
     }
 
     fn tell(&self, _event: Frame) {}

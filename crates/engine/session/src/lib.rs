@@ -33,7 +33,7 @@ pub use error::SessionError;
 pub use event_handler::SessionEventHandler;
 pub use handshake::{HandshakeResult, SessionOptions};
 pub use interactor::{
-    Answer, CallerScope, CapabilityOverride, Interactor, Question, QuestionKind, RootsInteractor,
+    Answer, CallerId, CapabilityOverride, Interactor, Question, QuestionKind, RootsInteractor,
     restrict_sampling,
 };
 pub use large::parse_spooled;

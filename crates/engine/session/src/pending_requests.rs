@@ -34,7 +34,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 use toolgate_wire::{Frame, meta, method, scan, string};
 
-use crate::{CallerScope, Interactor, SessionError};
+use crate::{CallerId, Interactor, SessionError};
 
 /// The maximum number of quiet call kinds to remember.
 const MOST_QUIET: usize = 4096;
@@ -129,14 +129,14 @@ impl PendingRequests {
     }
 
     /// Returns true if the questions of a new call of this scope could be attributed.
-    pub(crate) fn can_attribute(&self, scope: CallerScope) -> bool {
+    pub(crate) fn can_attribute(&self, scope: CallerId) -> bool {
         let other =
             |flight: &PendingRequest| flight.is_asking() && flight.interactor.scope() != scope;
         !self.is_asking() || !self.is_holding() && !self.table.lock().calls.values().any(other)
     }
 
     /// Waits until [`PendingRequests::can_attribute`] is true or the connection ended.
-    pub(crate) async fn wait_until_suited(&self, scope: CallerScope) {
+    pub(crate) async fn wait_until_suited(&self, scope: CallerId) {
         self.until(|| self.can_attribute(scope) || self.end_reason().is_some()).await;
     }
 
@@ -159,7 +159,7 @@ impl PendingRequests {
 
     /// Returns true if a new call of this scope and kind and a pending call of another scope may
     /// both ask, so that their questions could not be attributed.
-    pub(crate) fn may_mix_questions(&self, scope: CallerScope, kind: CallKind) -> bool {
+    pub(crate) fn may_mix_questions(&self, scope: CallerId, kind: CallKind) -> bool {
         if self.unsure.load(Ordering::Acquire) == 0 {
             return false;
         }

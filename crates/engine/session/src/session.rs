@@ -16,7 +16,7 @@ use crate::http::HttpLink;
 use crate::line::LineLink;
 use crate::modern::filter::ListenCapabilities;
 use crate::modern::{self, listen_task, probe, rounds};
-use crate::{CallerScope, HandshakeResult, Interactor, SessionError, SessionOptions};
+use crate::{CallerId, HandshakeResult, Interactor, SessionError, SessionOptions};
 use crate::{http, line, listing, log_level, url_elicitation};
 
 /// How long to wait for the report stream to open before continuing without it.
@@ -176,7 +176,7 @@ impl Session {
 
     /// Waits until [`Session::is_asking_other_scope`] is false for this scope, or the connection
     /// ended.
-    pub async fn wait_until_suited(&self, scope: CallerScope) {
+    pub async fn wait_until_suited(&self, scope: CallerId) {
         self.connection.core.pending_requests.wait_until_suited(scope).await;
     }
 

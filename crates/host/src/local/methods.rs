@@ -26,28 +26,30 @@ pub(super) async fn answer(
             Ok(welcome(parts, &params))
         }
         method::PING | method::LOGGING_SET_LEVEL => Ok(json!({})),
-        method::TOOLS_LIST => {
-            let tools: Vec<_> = parts.tools.iter().map(|it| it.definition()).collect();
-            Ok(json!({ "tools": tools }))
-        }
+        method::TOOLS_LIST => Ok(list("tools", parts.tools.iter().map(|it| &it.definition))),
         method::TOOLS_CALL => call(parts, link, &params).await,
-        method::RESOURCES_LIST => {
-            let resources: Vec<_> = parts.resources.iter().map(|it| it.definition()).collect();
-            Ok(json!({ "resources": resources }))
-        }
+        method::RESOURCES_LIST => Ok(list("resources", parts.resource_definitions(false))),
         method::RESOURCES_TEMPLATES_LIST => {
-            let templates: Vec<_> = parts.templates.iter().map(|it| it.definition()).collect();
-            Ok(json!({ "resourceTemplates": templates }))
+            Ok(list("resourceTemplates", parts.resource_definitions(true)))
         }
         method::RESOURCES_READ => read(parts, &params).await,
-        method::PROMPTS_LIST => {
-            let prompts: Vec<_> = parts.prompts.iter().map(|it| it.definition()).collect();
-            Ok(json!({ "prompts": prompts }))
-        }
+        method::PROMPTS_LIST => Ok(list("prompts", parts.prompts.iter().map(|it| &it.definition))),
         method::PROMPTS_GET => prompt(parts, &params).await,
         method::COMPLETION_COMPLETE if has_completions(parts) => complete(parts, &params).await,
         other => Err((code::METHOD_NOT_FOUND, format!("unknown method: {other}"))),
     }
+}
+
+impl LocalServerParts {
+    fn resource_definitions(&self, templates: bool) -> impl Iterator<Item = &Value> {
+        let chosen = self.resources.iter().filter(move |it| it.is_template == templates);
+        chosen.map(|it| &it.definition)
+    }
+}
+
+/// Returns the result of a list method.
+fn list<'a>(key: &str, definitions: impl Iterator<Item = &'a Value>) -> Value {
+    json!({ key: definitions.collect::<Vec<_>>() })
 }
 
 fn welcome(parts: &LocalServerParts, params: &Value) -> Value {
@@ -71,7 +73,7 @@ fn welcome(parts: &LocalServerParts, params: &Value) -> Value {
 /// Returns true if any argument can be completed.
 fn has_completions(parts: &LocalServerParts) -> bool {
     let prompts = parts.prompts.iter().map(|it| &it.completers);
-    let mut all = prompts.chain(parts.templates.iter().map(|it| &it.completers));
+    let mut all = prompts.chain(parts.resources.iter().map(|it| &it.completers));
     all.any(|completers| !completers.is_empty())
 }
 
@@ -89,12 +91,10 @@ async fn call(
 
 async fn read(parts: &LocalServerParts, params: &Value) -> MethodResult {
     let uri = params["uri"].as_str().unwrap_or_default();
-    if let Some(resource) = parts.resources.iter().find(|resource| resource.uri == uri) {
-        return resource.read().await;
-    }
-    let fitting = parts.templates.iter().find_map(|it| Some((it, it.fits(uri)?)));
-    match fitting {
-        Some((template, values)) => template.read(uri, values).await,
+    let fitting = parts.resources.iter().filter_map(|it| Some((it, it.fits(uri)?)));
+    // An individual resource takes precedence over a template.
+    match fitting.min_by_key(|(it, _)| it.is_template) {
+        Some((resource, values)) => resource.read(uri, values).await,
         None => Err((code::RESOURCE_NOT_FOUND, format!("Resource not found: {uri}"))),
     }
 }
@@ -124,7 +124,7 @@ fn find_completers<'p>(
 ) -> Result<&'p Completers, (i32, String)> {
     let text = |key: &str| about[key].as_str().unwrap_or_default();
     let prompt = || parts.prompts.iter().find(|it| it.name == text("name"));
-    let template = || parts.templates.iter().find(|it| it.uri == text("uri"));
+    let template = || parts.resources.iter().find(|it| it.is_template && it.uri == text("uri"));
     let found = match text("type") {
         "ref/prompt" => prompt().map(|it| &it.completers),
         "ref/resource" => template().map(|it| &it.completers),

@@ -7,38 +7,30 @@ use super::handler::{HandlerError, LocalHandler, handler};
 use super::{ArgumentValues, string_arguments};
 
 /// One message of a prompt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptMessage {
     role: &'static str,
-    content: Value,
+    text: String,
 }
 
 impl PromptMessage {
     /// Creates a text message with the role `user`.
     pub fn user(text: impl Into<String>) -> Self {
-        Self::of("user", json!({ "type": "text", "text": text.into() }))
+        Self { role: "user", text: text.into() }
     }
 
     /// Creates a text message with the role `assistant`.
     pub fn assistant(text: impl Into<String>) -> Self {
-        Self::of("assistant", json!({ "type": "text", "text": text.into() }))
-    }
-
-    /// Creates a message with the role `user` from a content block of the protocol.
-    pub fn user_content(content: Value) -> Self {
-        Self::of("user", content)
-    }
-
-    fn of(role: &'static str, content: Value) -> Self {
-        Self { role, content }
+        Self { role: "assistant", text: text.into() }
     }
 }
 
 /// A prompt of a local server.
 #[derive(Clone)]
+#[must_use]
 pub struct Prompt {
     pub(super) name: String,
-    definition: Value,
+    pub(super) definition: Value,
     fill: LocalHandler<ArgumentValues, Vec<PromptMessage>>,
     pub(super) completers: Completers,
 }
@@ -69,14 +61,12 @@ impl Prompt {
     }
 
     /// Sets the title that is shown to users instead of the name.
-    #[must_use]
     pub fn title(mut self, title: &str) -> Self {
         self.definition["title"] = json!(title);
         self
     }
 
     /// Adds an argument.
-    #[must_use]
     pub fn argument(mut self, name: &str, description: &str, required: bool) -> Self {
         let argument = json!({ "name": name, "description": description, "required": required });
         match &mut self.definition["arguments"] {
@@ -87,7 +77,6 @@ impl Prompt {
     }
 
     /// Adds a completion function for an argument.
-    #[must_use]
     pub fn complete<F, A, E>(mut self, argument: &str, function: F) -> Self
     where
         F: Fn(CompletionRequest) -> A + Send + Sync + 'static,
@@ -96,10 +85,6 @@ impl Prompt {
     {
         self.completers.add(argument, function);
         self
-    }
-
-    pub(super) fn definition(&self) -> &Value {
-        &self.definition
     }
 
     /// Creates the messages. Returns the result object of `prompts/get`.
@@ -112,7 +97,7 @@ impl Prompt {
             (self.fill)(given).await
         };
         let messages = filled.await.map_err(|fault| fault.error(&self.name))?;
-        let to_json = |it: PromptMessage| json!({ "role": it.role, "content": it.content });
+        let to_json = |it: PromptMessage| json!({ "role": it.role, "content": { "type": "text", "text": it.text } });
         let messages: Vec<_> = messages.into_iter().map(to_json).collect();
         Ok(json!({ "description": self.definition["description"], "messages": messages }))
     }

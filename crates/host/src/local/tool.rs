@@ -73,8 +73,9 @@ type ToolHandler = dyn Fn(ToolCall) -> BoxFuture<'static, Result<ToolOutput, Str
 
 /// A tool of the embedding program.
 #[derive(Clone)]
+#[must_use]
 pub struct Tool {
-    definition: Value,
+    pub(super) definition: Value,
     handler: Arc<ToolHandler>,
 }
 
@@ -116,27 +117,23 @@ impl Tool {
     }
 
     /// Sets the title that is shown to users instead of the name.
-    #[must_use]
     pub fn title(self, title: &str) -> Self {
         self.with("title", json!(title))
     }
 
     /// Sets the JSON Schema of the structured content. Every result must then have structured
     /// content.
-    #[must_use]
     pub fn output_schema(self, schema: Value) -> Self {
         self.with("outputSchema", schema)
     }
 
     /// Declares the tool as read-only.
-    #[must_use]
     pub fn read_only(self) -> Self {
         self.annotations(json!({ "readOnlyHint": true }))
     }
 
     /// Adds annotations: `readOnlyHint`, `destructiveHint`, `idempotentHint`, `openWorldHint`.
     /// Annotations set before stay unless they are set again.
-    #[must_use]
     pub fn annotations(mut self, annotations: Value) -> Self {
         let declared = &mut self.definition["annotations"];
         match (declared.as_object_mut(), annotations) {
@@ -147,7 +144,6 @@ impl Tool {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn meta(self, meta: Value) -> Self {
         self.with("_meta", meta)
     }
@@ -159,10 +155,6 @@ impl Tool {
 
     pub(crate) fn name(&self) -> &str {
         self.definition["name"].as_str().unwrap_or_default()
-    }
-
-    pub(crate) fn definition(&self) -> &Value {
-        &self.definition
     }
 
     /// Runs the tool. Returns the result object of `tools/call`.

@@ -24,6 +24,11 @@ enum UriPatternPiece {
 }
 
 impl UriPattern {
+    /// Returns the pattern that only this URI matches.
+    pub(super) fn literal(uri: &str) -> Self {
+        Self { pieces: vec![UriPatternPiece::Literal(uri.to_owned())], query: None }
+    }
+
     /// Parses a template. Unsupported expressions are literal text.
     pub(super) fn new(template: &str) -> Self {
         let (path, query) = match template.rsplit_once("{?") {

@@ -11,8 +11,8 @@ mod related_task;
 mod view;
 
 pub use conversion::{
-    TaskDetail, cancelled_task, compact_task, completed_task, convert_task, creation_result,
-    detailed_result, input_requests, notification_params, task_in_result,
+    cancelled_task, compact_task, completed_task, convert_task, creation_result, detailed_result,
+    input_requests, notification_params, task_in_result,
 };
 pub use format::{
     TaskFormat, declare_extension, is_missing_tasks_error, mark_task_support,

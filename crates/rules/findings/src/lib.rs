@@ -1,5 +1,5 @@
-//! Finds suspicious text in what servers say about themselves, and removes invisible characters
-//! from text that models read ([`text`]). Pins cover the original text.
+//! Finds suspicious text in what servers say about themselves, and the characters that models must
+//! not see ([`text`]). The gate removes those from what it delivers.
 //!
 //! Patterns only find careless attackers, so a finding is never the only protection. Pins,
 //! approvals and least privilege are the real ones.
@@ -18,4 +18,4 @@ mod words;
 pub use catalog::{find_across_servers, find_in_server};
 pub use finding::{Finding, FindingCode, FindingSeverity};
 pub use secrets::{SecretField, find_secret_field};
-pub use text::{hidden_chars, strip_json, strip_text};
+pub use text::{hidden_chars, strip_text};

@@ -1,15 +1,14 @@
-//! Removes invisible characters from text that models read.
+//! Classifies the invisible characters of a text.
 //!
-//! It removes control, bidirectional, zero-width, tag and other invisible characters, and whole
-//! terminal escape sequences. It keeps what writing needs: line ends and tabs, joiners inside emoji
-//! and between letters of scripts that use them, one selector after a character that has variants,
-//! and the three flags that are written with tags. Other line separators become `\n`, so that words
-//! do not run together.
+//! What nobody sees is removed: control, bidirectional, zero-width, tag and other invisible
+//! characters, and whole terminal escape sequences. What writing needs is kept: line ends and tabs,
+//! joiners inside emoji and between letters of scripts that use them, one selector after a character
+//! that has variants, and the three flags that are written with tags. Other line separators become
+//! `\n`, so that words do not run together.
 //!
 //! This module reports nothing; `catalog` creates the findings.
 
 mod invisible_scan;
-mod json;
 mod scripts;
 mod terminal_commands;
 
@@ -17,8 +16,7 @@ use std::borrow::Cow;
 
 use toolgate_model::is_invisible;
 
-pub use invisible_scan::HiddenCharDetector;
-pub use json::strip_json;
+pub use invisible_scan::{HiddenCharDetector, decode_escape, find_invisible};
 
 use scripts::{
     FLAGS, is_ideograph, is_joining, is_keycap, is_mongolian, is_operator, is_pictograph,
@@ -29,8 +27,10 @@ const BLACK_FLAG: char = '\u{1F3F4}';
 
 /// What to do with a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CharAction {
+pub enum CharAction {
+    /// Keep it.
     Keep,
+    /// Remove it.
     Remove,
     /// Replace an unusual line separator by a line feed.
     NewLine,
@@ -38,10 +38,10 @@ enum CharAction {
 
 /// Returns the text without invisible characters; borrowed if there are none.
 pub fn strip_text(text: &str) -> Cow<'_, str> {
-    if invisible_scan::find_invisible(text.as_bytes(), 0, false).is_none() {
+    if find_invisible(text.as_bytes(), 0, false).is_none() {
         return Cow::Borrowed(text);
     }
-    let mut cut = StrippedTextBuilder::new(text.as_bytes(), "\n");
+    let mut cut = StrippedText::new(text.as_bytes(), "\n");
     let units = text.char_indices().map(|(at, c)| (c, at, at + c.len_utf8()));
     classify_chars(units, |fate, from, to| cut.take(fate, from, to));
     match cut.finish() {
@@ -53,7 +53,7 @@ pub fn strip_text(text: &str) -> Cow<'_, str> {
 
 /// Returns the characters that [`strip_text`] removes, each once, in code point order.
 pub fn hidden_chars(text: &str) -> Vec<char> {
-    if invisible_scan::find_invisible(text.as_bytes(), 0, false).is_none() {
+    if find_invisible(text.as_bytes(), 0, false).is_none() {
         return Vec::new();
     }
     let mut found = std::collections::BTreeSet::new();
@@ -66,12 +66,12 @@ pub fn hidden_chars(text: &str) -> Vec<char> {
 }
 
 /// Returns true if the character is removed unless the script needs it.
-fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     is_invisible(c) && !matches!(c, '\n' | '\r' | '\t')
 }
 
 /// Calls `tell` with the action for each character and its byte range.
-fn classify_chars(
+pub fn classify_chars(
     mut units: impl Iterator<Item = (char, usize, usize)> + Clone,
     mut tell: impl FnMut(CharAction, usize, usize),
 ) {
@@ -138,19 +138,21 @@ fn flag(tags: impl Iterator<Item = char> + Clone) -> usize {
 }
 
 /// A copy of the source without the removed parts. It allocates only when something is removed.
-struct StrippedTextBuilder<'a> {
+pub struct StrippedText<'a> {
     source: &'a [u8],
     copied: usize,
     out: Option<Vec<u8>>,
     line_end: &'static str,
 }
 
-impl<'a> StrippedTextBuilder<'a> {
-    fn new(source: &'a [u8], line_end: &'static str) -> Self {
+impl<'a> StrippedText<'a> {
+    /// Starts a copy in which `line_end` replaces unusual line separators.
+    pub fn new(source: &'a [u8], line_end: &'static str) -> Self {
         Self { source, copied: 0, out: None, line_end }
     }
 
-    fn take(&mut self, fate: CharAction, from: usize, to: usize) {
+    /// Applies an action to a part of the source.
+    pub fn take(&mut self, fate: CharAction, from: usize, to: usize) {
         match fate {
             CharAction::Keep => {}
             CharAction::Remove => self.put(from, to, b""),
@@ -159,7 +161,7 @@ impl<'a> StrippedTextBuilder<'a> {
     }
 
     /// Replaces a part of the source. Parts must come in ascending order.
-    fn put(&mut self, from: usize, to: usize, instead: &[u8]) {
+    pub fn put(&mut self, from: usize, to: usize, instead: &[u8]) {
         let out = self.out.get_or_insert_with(|| Vec::with_capacity(self.source.len()));
         out.extend_from_slice(self.source.get(self.copied..from).unwrap_or_default());
         out.extend_from_slice(instead);
@@ -167,7 +169,7 @@ impl<'a> StrippedTextBuilder<'a> {
     }
 
     /// Returns the copy, or `None` if nothing was removed.
-    fn finish(self) -> Option<Vec<u8>> {
+    pub fn finish(self) -> Option<Vec<u8>> {
         let mut out = self.out?;
         out.extend_from_slice(self.source.get(self.copied..).unwrap_or_default());
         Some(out)

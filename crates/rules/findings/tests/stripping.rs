@@ -4,8 +4,7 @@
 use std::borrow::Cow;
 
 use proptest::prelude::*;
-use serde_json::Value;
-use toolgate_findings::{hidden_chars, strip_json, strip_text};
+use toolgate_findings::{hidden_chars, strip_text};
 use toolgate_model::is_invisible;
 
 /// Returns the number of cases: all with `TOOLGATE_SOAK`, a tenth otherwise.
@@ -37,26 +36,6 @@ fn character() -> impl Strategy<Value = char> {
 
 fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(character(), 0..40).prop_map(|chars| chars.into_iter().collect())
-}
-
-/// Writes a text as a JSON string, with some characters as escapes.
-fn written(text: &str, escaped: &[bool]) -> String {
-    let mut raw = String::from("\"");
-    for (at, c) in text.chars().enumerate() {
-        let escape = escaped.get(at % escaped.len().max(1)).copied().unwrap_or(false);
-        match c {
-            '"' | '\\' => raw.extend(['\\', c]),
-            '\n' if escape => raw.push_str("\\n"),
-            c if escape || (c as u32) < 0x20 => {
-                c.encode_utf16(&mut [0; 2])
-                    .iter()
-                    .for_each(|unit| raw.push_str(&format!("\\u{unit:04x}")));
-            }
-            c => raw.push(c),
-        }
-    }
-    raw.push('"');
-    raw
 }
 
 /// Returns true if an invisible character may remain: only these may, each only after a character
@@ -93,37 +72,5 @@ proptest! {
     #[test]
     fn text_without_anything_hidden_is_borrowed(text in "[a-zA-Z0-9 .,żółćĄ日本語\n\t\r-]{0,60}") {
         prop_assert!(matches!(strip_text(&text), Cow::Borrowed(_)));
-    }
-
-    #[test]
-    fn json_says_the_same_as_its_texts_stripped(
-        texts in prop::collection::vec(text(), 1..4),
-        key in text(),
-        escaped in prop::collection::vec(any::<bool>(), 1..9),
-    ) {
-        let key = format!("k{key}");
-        let values: Vec<_> = texts.iter().map(|text| written(text, &escaped)).collect();
-        let raw = format!("{{ {}:[1.50,-0e1 , {}],\"z\":{{}} }}", written(&key, &escaped), values.join(" ,"));
-        let shown = strip_json(raw.as_bytes()).into_owned();
-        prop_assert_eq!(strip_json(&shown).into_owned(), shown.clone());
-        let shown = String::from_utf8(shown).unwrap();
-        prop_assert!(shown.contains("[1.50,-0e1 , "), "numbers and spaces stay: {}", shown);
-        let value: Value = serde_json::from_str(&shown).expect("it stays JSON");
-        let list = value[key.as_str()].as_array().expect("keys stay");
-        let expected: Vec<_> = texts.iter().map(|text| strip_text(text).into_owned()).collect();
-        let said: Vec<_> = list[2..].iter().map(|it| it.as_str().unwrap().to_owned()).collect();
-        prop_assert_eq!(said, expected);
-    }
-
-    #[test]
-    fn json_without_anything_hidden_is_borrowed(text in "[a-zA-Z0-9 .,żółć日本\\\\\"\n-]{0,60}") {
-        let raw = serde_json::json!({ "a": text, "b": [1, null, true] }).to_string();
-        prop_assert!(matches!(strip_json(raw.as_bytes()), Cow::Borrowed(_)));
-    }
-
-    /// The input should be JSON, but the function must terminate on anything else.
-    #[test]
-    fn whatever_it_is_given_it_ends(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-        let _ = strip_json(&bytes);
     }
 }

@@ -38,17 +38,17 @@ impl PolicyLayer {
     }
 }
 
-/// A rule that matches the capability.
+/// A rule or setting that matches the capability.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleExplanation<'p> {
-    /// The layer of the rule.
+pub struct RuleExplanation {
+    /// The layer it belongs to.
     pub layer: PolicyLayer,
     /// The effect.
     pub effect: Effect,
     /// The text as written.
-    pub text: &'p str,
+    pub text: String,
     /// Where it is declared.
-    pub origin: &'p Origin,
+    pub origin: Origin,
     /// Whether it applies to this caller and these arguments, and counts at all.
     pub holds: bool,
     /// Whether it decided the call.
@@ -64,53 +64,36 @@ pub struct DecisionExplanation<'p> {
     pub step: DecisionStep,
     /// The decision of that step; equals `decision` unless it was tightened.
     pub base_decision: Decision<'p>,
-    /// All rules that match the capability, by layer.
-    pub rules: Vec<RuleExplanation<'p>>,
+    /// All rules and settings that match the capability, by layer.
+    pub rules: Vec<RuleExplanation>,
 }
 
-/// A setting in the declaration of a server that affects a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeclarationExplanation<'a> {
-    /// The effect.
-    pub effect: Effect,
-    /// The setting as it would be written.
-    pub text: String,
-    /// Where it is declared.
-    pub origin: &'a Origin,
-    /// Whether it counts. The declaration of a project cannot allow.
-    pub holds: bool,
-    /// Whether it decided the call.
-    pub decided: bool,
-}
-
-impl DecisionExplanation<'_> {
-    /// Returns the settings of the server's declaration that affect the call, from the same facts.
-    pub fn explain_declaration<'a>(
-        &self,
-        facts: &PolicyFacts<'a>,
-    ) -> Vec<DeclarationExplanation<'a>> {
-        let own = |origin: &Origin| origin.scope != ConfigScope::Project;
-        let entry = facts.approval.map(|(approval, origin)| {
-            let reads =
-                matches!(approval, ApprovalMode::Auto | ApprovalMode::Writes) && facts.read_only;
-            let allows = approval == ApprovalMode::Never || reads;
-            let effect = if allows { Effect::Allow } else { Effect::Ask };
-            let text = format!("approval = \"{}\"", approval.as_str());
-            let decided = matches!(self.step, DecisionStep::EntryAsk | DecisionStep::EntryAllow);
-            DeclarationExplanation { effect, text, origin, holds: !allows || own(origin), decided }
-        });
-        let trust = facts.trust.map(|origin| {
-            let (text, decided) = ("trust = true".to_owned(), self.step == DecisionStep::Trust);
-            DeclarationExplanation {
-                effect: Effect::Allow,
-                text,
-                origin,
-                holds: own(origin),
-                decided,
-            }
-        });
-        entry.into_iter().chain(trust).collect()
-    }
+/// Returns the settings of the server's declaration that affect a call. The declaration of a project
+/// cannot allow.
+fn explain_declaration<'a>(
+    step: DecisionStep,
+    facts: &PolicyFacts<'a>,
+) -> impl Iterator<Item = RuleExplanation> + 'a {
+    let setting = |effect: Effect, text: String, origin: &Origin, decided: bool| RuleExplanation {
+        layer: PolicyLayer::Server,
+        effect,
+        text,
+        origin: origin.clone(),
+        holds: effect != Effect::Allow || origin.scope != ConfigScope::Project,
+        decided,
+    };
+    let entry = facts.approval.map(|(approval, origin)| {
+        let reads =
+            matches!(approval, ApprovalMode::Auto | ApprovalMode::Writes) && facts.read_only;
+        let allows = approval == ApprovalMode::Never || reads;
+        let effect = if allows { Effect::Allow } else { Effect::Ask };
+        let decided = matches!(step, DecisionStep::EntryAsk | DecisionStep::EntryAllow);
+        setting(effect, format!("approval = \"{}\"", approval.as_str()), origin, decided)
+    });
+    let trust = facts.trust.map(|origin| {
+        setting(Effect::Allow, "trust = true".to_owned(), origin, step == DecisionStep::Trust)
+    });
+    entry.into_iter().chain(trust)
 }
 
 impl Policy {
@@ -128,11 +111,12 @@ impl Policy {
             .map(|rule| RuleExplanation {
                 layer: rule.layer,
                 effect: rule.effect,
-                text: &rule.text,
-                origin: &rule.origin,
+                text: rule.text.clone(),
+                origin: rule.origin.clone(),
                 holds: rule.precedence.is_some() && rule.holds(query, &arguments),
                 decided: is_deciding_rule(rule, &base.reason),
             })
+            .chain(explain_declaration(step, facts))
             .collect();
         rules.sort_by_key(|rule| rule.layer);
         DecisionExplanation { decision, step, base_decision: base, rules }

@@ -24,7 +24,7 @@ mod rule_index;
 
 pub use capability_policy::CapabilityPolicy;
 pub use decide::DecisionStep;
-pub use explain::{DecisionExplanation, DeclarationExplanation, PolicyLayer, RuleExplanation};
+pub use explain::{DecisionExplanation, PolicyLayer, RuleExplanation};
 pub use findings::{RuleFinding, RuleFlaw};
 pub use policy::Policy;
 pub use query::{PolicyFacts, PolicyQuery};

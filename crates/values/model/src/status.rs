@@ -132,6 +132,13 @@ pub struct ServerFailure {
     pub hint: Option<String>,
 }
 
+impl ServerFailure {
+    /// Returns a failure without output of the process and without a hint.
+    pub fn new(phase: FailurePhase, cause: impl Into<String>) -> Self {
+        Self { phase, cause: cause.into(), stderr: String::new(), hint: None }
+    }
+}
+
 impl fmt::Display for ServerFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.phase, self.cause)

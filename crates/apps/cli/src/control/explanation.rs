@@ -1,7 +1,7 @@
 //! Explanation of the decision about one hypothetical call, with all rules that match it.
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::policy::{CallExplanation, CallHypothesis, ExplanationEntry};
+use toolgate_host::policy::{CallExplanation, CallHypothesis, RuleExplanation};
 use toolgate_host::{CapabilityId, CapabilityKind, Host, HostError, ServerName};
 
 /// A call to be explained, which is not made.
@@ -100,16 +100,15 @@ impl ExplanationJson {
     }
 }
 
-impl From<ExplanationEntry> for ExplainedRuleJson {
-    fn from(entry: ExplanationEntry) -> Self {
-        let ExplanationEntry { layer, effect, text, origin, holds, decided } = entry;
+impl From<RuleExplanation> for ExplainedRuleJson {
+    fn from(rule: RuleExplanation) -> Self {
         Self {
-            layer: layer.to_owned(),
-            effect: effect.to_string(),
-            rule: text,
-            origin,
-            holds,
-            decided,
+            layer: rule.layer.as_str().to_owned(),
+            effect: rule.effect.to_string(),
+            rule: rule.text,
+            origin: rule.origin.to_string(),
+            holds: rule.holds,
+            decided: rule.decided,
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use tokio::sync::watch;
 use toolgate_host::approvals::ApprovalBroker;
 use toolgate_host::{
-    ApplyReport, Host, ServerName, ServerState, ServerStatus, Setup, SetupOptions, json,
+    ApplyReport, ConfigSources, Host, ServerName, ServerState, ServerStatus, Setup, json,
 };
 use toolgate_model::ContextSettings;
 
@@ -26,7 +26,7 @@ use crate::suggest;
 /// Answers control requests about one host, and reloads its config files.
 pub struct ControlHandler {
     host: Host,
-    options: SetupOptions,
+    options: ConfigSources,
     /// The config as last read. A reload holds the lock, so that there is only one at a time.
     setup: tokio::sync::Mutex<Setup>,
     findings: RwLock<Arc<[ConfigFinding]>>,
@@ -62,7 +62,7 @@ impl ControlHandler {
     pub fn new(
         host: Host,
         setup: Setup,
-        options: SetupOptions,
+        options: ConfigSources,
         endpoint: Option<String>,
         local_context: LocalContext,
         operators: OperatorVerifier,

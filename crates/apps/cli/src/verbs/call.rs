@@ -56,7 +56,7 @@ struct NamedCall<'a> {
 impl CallArgs {
     /// Returns the call. A first word that names no declared server is split into server and tool.
     fn to_call(&self, context: &CliContext) -> Result<NamedCall<'_>, CliError> {
-        let plan = context.setup_options()?.read_files()?;
+        let plan = toolgate_host::read_files(&context.setup_options()?)?;
         let is_server = |name: &str| plan.entries.iter().any(|it| it.spec.name.as_str() == name);
         let splits = || self.server.match_indices(SEPARATOR).map(|(at, _)| at);
         let declared = splits().find(|at| is_server(&self.server[..*at]));

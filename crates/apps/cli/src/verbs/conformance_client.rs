@@ -10,7 +10,7 @@ use clap::Args;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_host::{
-    Answer, CallerScope, CapabilityKind, FailurePhase, Host, HttpSpec, Interactor, PrefixMode,
+    Answer, CallerId, CapabilityKind, FailurePhase, Host, HttpSpec, Interactor, PrefixMode,
     Question, QuestionKind, ServerName, ServerSpec, ServerState, TransportSpec,
 };
 use toolgate_wire::Frame;
@@ -138,8 +138,8 @@ async fn input_schema(host: &Host, tool: &str) -> Result<Value, CliError> {
 struct DefaultsInteractor;
 
 impl Interactor for DefaultsInteractor {
-    fn scope(&self) -> CallerScope {
-        CallerScope(1)
+    fn scope(&self) -> CallerId {
+        CallerId(1)
     }
 
     fn tell(&self, _event: Frame) {}

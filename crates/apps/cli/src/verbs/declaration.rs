@@ -122,7 +122,7 @@ fn choose_file(
 
 /// Returns the root folder of the current project.
 pub fn project_folder(context: &CliContext) -> Result<PathBuf, CliError> {
-    project_root(&context.setup_options()?.sources()).ok_or_else(|| {
+    project_root(&context.setup_options()?).ok_or_else(|| {
         CliError::usage("no project found").hint("use --scope user to declare it for yourself")
     })
 }

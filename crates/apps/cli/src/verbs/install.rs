@@ -134,7 +134,7 @@ pub async fn run(context: &CliContext, options: &InstallArgs) -> Result<Exit, Cl
         return list::run(context, &sources);
     }
     if let Some(profile) = &context.profile {
-        check_profile(&context.setup_options()?.read_files()?, profile)?;
+        check_profile(&toolgate_host::read_files(&context.setup_options()?)?, profile)?;
     }
     let mut jobs = Vec::new();
     for name in &options.clients {

@@ -38,7 +38,7 @@ pub async fn run(context: &CliContext, options: &ListArgs) -> Result<Exit, CliEr
     // Consent decides which of two entries for the same server is in effect, and an entry that
     // leads back to the running gateway is none.
     let plan = match options.offline {
-        true => files.read_files()?,
+        true => toolgate_host::read_files(&files)?,
         false => {
             let running = RunningGateway::find_compatible(context).await;
             files.own_endpoints.extend(running.and_then(|gateway| gateway.info.endpoint));

@@ -66,7 +66,7 @@ fn find_file(
     if let Some(from) = &options.from {
         return ConfigDocument::from_path(from, ConfigScope::User).map_err(file_error);
     }
-    let plan = context.setup_options()?.read_files()?;
+    let plan = toolgate_host::read_files(&context.setup_options()?)?;
     let scope = options.scope.map(ScopeArg::to_scope);
     let candidates = files::candidates(context, &plan, name.as_str(), scope)?;
     let winner = plan.entries.iter().find(|entry| entry.spec.name == *name);

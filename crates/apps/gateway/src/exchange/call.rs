@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
 use parking_lot::Mutex;
-use toolgate_host::{Answer, CallerScope, GateError, Interactor, Question};
+use toolgate_host::{Answer, CallerId, GateError, Interactor, Question};
 use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, to_single_line};
@@ -141,10 +141,10 @@ impl MessageSink for Call {
 }
 
 impl Interactor for Call {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         match &self.asking {
             AskingStrategy::Requests(client, _) => client.scope(),
-            AskingStrategy::Rounds(rounds) => rounds.client.caller.id.scope(),
+            AskingStrategy::Rounds(rounds) => rounds.client.caller.id,
         }
     }
 

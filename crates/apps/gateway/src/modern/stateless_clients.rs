@@ -14,9 +14,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::time::{MissedTickBehavior, interval};
-use toolgate_host::{
-    Answer, Caller, CallerId, CallerScope, Client, Interactor, Question, QuestionKind,
-};
+use toolgate_host::{Answer, Caller, CallerId, Client, Interactor, Question, QuestionKind};
 use toolgate_wire::{Frame, scan};
 
 use super::subscription_counts::SubscriptionCounts;
@@ -144,7 +142,7 @@ impl StatelessClients {
     ) -> Arc<StatelessClient> {
         let id = CallerId::fresh();
         let roots = self.gate.roots();
-        let ambient = Arc::new(StatelessInteractor { scope: id.scope(), roots: roots.clone() });
+        let ambient = Arc::new(StatelessInteractor { scope: id, roots: roots.clone() });
         tracing::debug!(
             target: "toolgate::gateway",
             client = %client.name, version = %client.version, %profile, "new stateless client"
@@ -212,12 +210,12 @@ pub(crate) async fn expire_idle(clients: Weak<StatelessClients>, ttl: Duration) 
 
 /// The interactor of a modern client outside of calls. It cannot ask the client.
 struct StatelessInteractor {
-    scope: CallerScope,
+    scope: CallerId,
     roots: Option<Bytes>,
 }
 
 impl Interactor for StatelessInteractor {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.scope
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use toolgate_host::{Answer, CallerScope, Interactor, Question, QuestionKind, translate_question};
+use toolgate_host::{Answer, CallerId, Interactor, Question, QuestionKind, translate_question};
 use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_wire::view::{LogLevel, LogMessageParams};
 use toolgate_wire::{Frame, Revision, method, to_single_line};
@@ -27,7 +27,7 @@ struct ForwardedCapabilities {
 
 /// The client of one session.
 pub(crate) struct SessionClient {
-    scope: CallerScope,
+    scope: CallerId,
     revision: Revision,
     capabilities: ClientCapabilities,
     forwarded: ForwardedCapabilities,
@@ -41,7 +41,7 @@ pub(crate) struct SessionClient {
 
 impl SessionClient {
     pub(crate) fn new(
-        scope: CallerScope,
+        scope: CallerId,
         revision: Revision,
         capabilities: &[u8],
         roots: Option<Bytes>,
@@ -67,7 +67,7 @@ impl SessionClient {
         }
     }
 
-    pub(crate) fn scope(&self) -> CallerScope {
+    pub(crate) fn scope(&self) -> CallerId {
         self.scope
     }
 
@@ -132,7 +132,7 @@ fn ready_answer<'a>(answer: Answer) -> BoxFuture<'a, Answer> {
 
 /// The interactor for everything outside of calls.
 impl Interactor for SessionClient {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.scope
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn open_session(
         .map_err(|refusal| RpcResponse::from_gate_error(&refusal, &id))?;
     let (principal, caller_id) = (&identity.principal, CallerId::fresh());
     let capabilities = Bytes::copy_from_slice(view.capabilities.unwrap_or(b"{}"));
-    let scope = caller_id.scope();
+    let scope = caller_id;
     let session_client =
         Arc::new(SessionClient::new(scope, revision, &capabilities, gate.roots(), sink));
     let caller = Caller::new(caller_id, client, revision, capabilities, session_client.clone())

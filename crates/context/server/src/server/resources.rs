@@ -1,7 +1,7 @@
 //! The resources of both servers: help, status, and search by URI.
 
 use serde_json::{Value, json};
-use toolgate_host::local::{ArgumentValues, HandlerError, Resource, ResourceTemplate};
+use toolgate_host::local::{ArgumentValues, HandlerError, Resource};
 
 use super::completion;
 use crate::Names;
@@ -25,9 +25,9 @@ pub(super) fn status(service: &ContextService) -> Resource {
         .mime_type("application/json")
 }
 
-pub(super) fn search(service: &ContextService) -> ResourceTemplate {
+pub(super) fn search(service: &ContextService) -> Resource {
     let (searching, completing) = (service.clone(), service.clone());
-    ResourceTemplate::new(
+    Resource::template(
         &service.names.search_uri_template(),
         "context-search",
         "Passages of the user's documents that fit a query, best first, as JSON",

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures_util::future::BoxFuture;
 use toolgate_model::escape_invisible;
 use toolgate_session::{OutboundRequest, SessionError};
 use toolgate_wire::{Frame, MessageKind, method};
@@ -26,7 +27,8 @@ impl Pool {
             Err(error) => return log_outcome(log, Err(self.replaced_error().unwrap_or(error))),
         };
         if self.may_need_spare(&live, outbound) {
-            if let Some(answer) = Box::pin(self.call_on_spare(&live, outbound)).await {
+            let on_spare: BoxFuture<'_, _> = Box::pin(self.call_on_spare(&live, outbound));
+            if let Some(answer) = on_spare.await {
                 return log_outcome(log, answer);
             }
             live = match self.ensure_connected().await {
@@ -40,7 +42,7 @@ impl Pool {
         };
         let answer = match error.is_fatal() {
             true => Box::pin(self.call_again(&live, error, outbound, repeatable)).await,
-            false => Err(self.session_error(live.mask_error(error), String::new())),
+            false => Err(self.masked_error(&live, error)),
         };
         log_outcome(log, answer)
     }

@@ -152,8 +152,7 @@ impl Pool {
         let read = listing::list_kinds(&live.session, &known.catalog, kinds).await;
         let (catalog, changed) = match read {
             Ok(read) => read,
-            Err(error) if error.is_fatal() => return Err(self.connection_lost(live, error).await),
-            Err(error) => return Err(self.session_error(live.mask_error(error), String::new())),
+            Err(error) => return Err(self.session_failure(live, error).await),
         };
         // A connection opened in the meantime has read everything later than this.
         if !self.live_connection().is_some_and(|now| Arc::ptr_eq(&now, live)) {

@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::{Notify, mpsc, oneshot};
 use toolgate_fleet::{BuiltInServer, FleetError, FleetServer, Pool};
 use toolgate_model::{StdioSpec, TransportSpec};
-use toolgate_session::{Answer, CallerScope, Interactor, OutboundRequest, Question};
+use toolgate_session::{Answer, CallerId, Interactor, OutboundRequest, Question};
 use toolgate_wire::{Frame, MessageLimits};
 
 use crate::{member, spec};
@@ -169,8 +169,8 @@ impl Caller {
 }
 
 impl Interactor for Caller {
-    fn scope(&self) -> CallerScope {
-        CallerScope(self.scope)
+    fn scope(&self) -> CallerId {
+        CallerId(self.scope)
     }
     fn capabilities(&self) -> Bytes {
         Bytes::from_static(self.capabilities.as_bytes())

@@ -6,6 +6,7 @@ use toolgate_fleet::FleetServer;
 use toolgate_model::{
     HttpSpec, Mask, ResolvedServer, Secret, ServerState, StdioSpec, TransportSpec,
 };
+use toolgate_session::CallerId;
 
 use crate::{fleet, member, name, spec};
 
@@ -14,7 +15,7 @@ async fn shown(member: FleetServer) -> String {
     let (fleet, _store) = fleet(member).await;
     let report = fleet.test_connection(&name()).await.unwrap();
     let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
-    let refused = pool.subscribe("a:", toolgate_fleet::CallerKey(1)).await.unwrap_err();
+    let refused = pool.subscribe("a:", CallerId(1)).await.unwrap_err();
     let state = pool.state();
     assert!(matches!(state, ServerState::Failed(_)), "{state:?}");
     format!("{report:?} {refused} {refused:?} {state:?} {:?}", state.reason())

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use toolgate_fleet::{CallerKey, DRAIN_LIMIT, Fleet, FleetBuilder, FleetError, FleetEvent};
+use toolgate_fleet::{DRAIN_LIMIT, Fleet, FleetBuilder, FleetError, FleetEvent};
 use toolgate_launch::{HelperProgram, Launcher};
 use toolgate_model::{Secret, ServerSpec, ServerState, ServerTimeouts, StdioSpec, TransportSpec};
+use toolgate_session::CallerId;
 
 use crate::asking::{Caller, UnderWay, process};
 use crate::{member, name, spec};
@@ -250,7 +251,7 @@ async fn subscriptions_move_to_the_new_process() {
     let fleet = Arc::new(draining(DRAIN_LIMIT));
     fleet.add_server(member(holding(&hold, "old"))).await;
     let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
-    pool.subscribe("a:b", CallerKey(1)).await.unwrap();
+    pool.subscribe("a:b", CallerId(1)).await.unwrap();
     let mut events = fleet.events();
     fleet.add_server(member(holding(&hold, "new"))).await;
     let told = async {
@@ -273,7 +274,7 @@ async fn a_subscription_that_comes_while_the_server_is_replaced_is_not_lost() {
     fleet.wait_settled(|_| true).await;
     let subscribe = |uri: &'static str| {
         let visit = fleet.lease(&name(), &fleet.shared_tenant()).unwrap();
-        tokio::spawn(async move { visit.subscribe(uri, CallerKey(1)).await })
+        tokio::spawn(async move { visit.subscribe(uri, CallerId(1)).await })
     };
     // The first waits for the server's answer, and the second for the first.
     let (first, second) = (subscribe("hold"), subscribe("b"));

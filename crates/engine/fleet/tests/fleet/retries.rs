@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use toolgate_fleet::FleetEvent;
 use toolgate_model::ServerState;
+use toolgate_session::CallerId;
 
 use crate::built_in::Noting;
 use crate::{forgetful, name};
@@ -42,7 +43,7 @@ async fn a_server_that_goes_on_failing_is_left_alone_until_somebody_asks() {
     }
     assert_eq!(attempts, 5);
     let pool = fleet.pool(&name(), &fleet.shared_tenant()).unwrap();
-    assert!(pool.subscribe("a:", toolgate_fleet::CallerKey(1)).await.is_err());
+    assert!(pool.subscribe("a:", CallerId(1)).await.is_err());
     assert_eq!(asks.recv().await.unwrap().0, "initialize");
     tokio::time::sleep(Duration::from_secs(3600)).await;
     assert!(asks.try_recv().is_err());

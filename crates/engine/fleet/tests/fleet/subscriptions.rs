@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedReceiver;
-use toolgate_fleet::{CallerKey, FleetError, FleetEvent};
-use toolgate_session::SessionError;
+use toolgate_fleet::{FleetError, FleetEvent};
+use toolgate_session::{CallerId, SessionError};
 use toolgate_wire::Revision;
 
 use crate::built_in::Noting;
 use crate::{fleet, name};
 
-const ONE: CallerKey = CallerKey(1);
-const TWO: CallerKey = CallerKey(2);
+const ONE: CallerId = CallerId(1);
+const TWO: CallerId = CallerId(2);
 
 /// The next request about a subscription.
 async fn next(asks: &mut UnboundedReceiver<(String, Value)>) -> String {

@@ -12,7 +12,7 @@ use toolgate_store::{
     SettledCall, StateStore, StoreError,
 };
 
-use super::grant_index::{ApprovalBindingRef, CoveringGrant, GrantIndex};
+use super::grant_index::{ApprovalBindingRef, GrantIndex};
 use super::journaling;
 use super::rate_limit::ApprovalRateLimit;
 use super::waiters::WaiterTable;
@@ -62,32 +62,20 @@ impl ApprovalBroker {
         let _ = self.journal.set(journal);
     }
 
-    /// Returns the lasting grant that covers a call, if there is one. A grant for a whole server
+    /// Returns the description of the lasting grant that covers a call, if there is one. A grant for a whole server
     /// covers the tools whose definitions were pinned before the grant was given; `pinned_at` is
     /// the time in the store.
     pub fn find_grant<'a>(
         &self,
         bound: impl Into<ApprovalBindingRef<'a>>,
         pinned_at: Option<SystemTime>,
-    ) -> Option<CoveringGrant> {
+    ) -> Option<Arc<str>> {
         self.grant_index.load().find(bound.into(), pinned_at)
     }
 
-    /// Uses up a one-time grant for exactly this call and returns its id. Costs nothing if there is
-    /// none.
+    /// Uses up a one-time grant for exactly this call and returns its id. Always asks the store:
+    /// another process may just have approved the call.
     pub async fn spend(
-        &self,
-        bound: &ApprovalBinding,
-        arguments: &Digest,
-    ) -> Result<Option<String>, StoreError> {
-        match self.grant_index.load().may_have_once(bound, arguments) {
-            true => self.spend_stored(bound, arguments).await,
-            false => Ok(None),
-        }
-    }
-
-    /// Like `spend`, but always asks the store: another process may just have approved the call.
-    pub(super) async fn spend_stored(
         &self,
         bound: &ApprovalBinding,
         arguments: &Digest,
@@ -102,11 +90,6 @@ impl ApprovalBroker {
     /// Returns the pending calls, oldest first.
     pub async fn list(&self) -> Result<Vec<PendingCall>, StoreError> {
         self.store.pending_calls().await
-    }
-
-    /// Returns one pending call.
-    pub async fn show(&self, id: &str) -> Result<Option<PendingCall>, StoreError> {
-        Ok(self.list().await?.into_iter().find(|call| call.id == id))
     }
 
     /// Decides a pending call, exactly once. Returns `None` if no call has this id, or if it

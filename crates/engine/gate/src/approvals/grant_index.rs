@@ -1,6 +1,6 @@
 //! The valid grants in memory. Every call looks here, so lookups neither wait nor allocate.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -43,20 +43,11 @@ impl<'a> From<&'a ApprovalBinding> for ApprovalBindingRef<'a> {
     }
 }
 
-/// A grant that covers a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CoveringGrant {
-    /// Its id.
-    pub id: Arc<str>,
-    /// The description shown to people.
-    pub description: Arc<str>,
-}
-
-/// All valid grants at one moment.
+/// All lasting grants at one moment.
 #[derive(Default)]
 pub(super) struct GrantIndex {
-    for_good: HashMap<ServerName, Vec<(Grant, CoveringGrant)>>,
-    once: HashSet<(ApprovalBinding, Digest)>,
+    /// The grants of each server, with their descriptions for people.
+    for_good: HashMap<ServerName, Vec<(Grant, Arc<str>)>>,
     unknown: bool,
 }
 
@@ -64,20 +55,12 @@ impl FromIterator<Grant> for GrantIndex {
     fn from_iter<I: IntoIterator<Item = Grant>>(grants: I) -> Self {
         let mut standing = Self::default();
         for grant in grants {
-            match (grant.choice, grant.arguments_digest) {
-                (ApprovalChoice::Once, Some(arguments)) => {
-                    standing.once.insert((grant.binding, arguments));
-                }
-                (ApprovalChoice::Tool | ApprovalChoice::Server, None) => {
-                    let covering = CoveringGrant {
-                        id: (&*grant.id).into(),
-                        description: describe_grant(&grant).into(),
-                    };
-                    let server = grant.binding.tool.server.clone();
-                    standing.for_good.entry(server).or_default().push((grant, covering));
-                }
-                // Such a row grants nothing that is understood here.
-                _ => {}
+            let lasts = matches!(grant.choice, ApprovalChoice::Tool | ApprovalChoice::Server);
+            // A one-time grant is used up in the database, so it is not kept here.
+            if lasts && grant.arguments_digest.is_none() {
+                let description = describe_grant(&grant).into();
+                let server = grant.binding.tool.server.clone();
+                standing.for_good.entry(server).or_default().push((grant, description));
             }
         }
         standing
@@ -98,16 +81,10 @@ impl GrantIndex {
         &self,
         bound: ApprovalBindingRef<'_>,
         pinned_at: Option<SystemTime>,
-    ) -> Option<CoveringGrant> {
+    ) -> Option<Arc<str>> {
         let grants = self.for_good.get(&bound.tool.server)?;
-        let (_, granted) = grants.iter().find(|(grant, _)| covers(grant, bound, pinned_at))?;
-        Some(granted.clone())
-    }
-
-    /// Returns true if there may be a one-time grant for this call. The database decides.
-    pub(super) fn may_have_once(&self, bound: &ApprovalBinding, arguments: &Digest) -> bool {
-        // The set is nearly always empty, and a lookup needs an owned key.
-        !self.once.is_empty() && self.once.contains(&(bound.clone(), *arguments))
+        let (_, description) = grants.iter().find(|(grant, _)| covers(grant, bound, pinned_at))?;
+        Some(description.clone())
     }
 }
 

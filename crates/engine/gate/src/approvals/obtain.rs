@@ -101,7 +101,7 @@ impl ApprovalBroker {
     ) -> Result<CallApprovalOutcome, StoreError> {
         let begun = Instant::now();
         loop {
-            if let Some(id) = self.spend_stored(&ask.bound, &ask.arguments_digest).await? {
+            if let Some(id) = self.spend(&ask.bound, &ask.arguments_digest).await? {
                 let by = "an approval given before".to_owned();
                 return Ok(CallApprovalOutcome::Approved { by, id, choice: ApprovalChoice::Once });
             }
@@ -130,7 +130,7 @@ impl ApprovalBroker {
                 ApprovalChoice::Once => {}
             }
             // Of identical calls that waited together, only the first to use up the grant passes.
-            let spent = self.spend_stored(&ask.bound, &ask.arguments_digest).await?;
+            let spent = self.spend(&ask.bound, &ask.arguments_digest).await?;
             if spent.is_some() {
                 return Ok(CallApprovalOutcome::Approved { by, id, choice });
             }

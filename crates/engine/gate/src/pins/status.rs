@@ -3,7 +3,7 @@
 use toolgate_model::{CapabilityId, ServerName};
 use toolgate_pins::{PinStatus, PinSubject, evaluate_pin};
 
-use super::{is_builtin, pin_candidates};
+use super::{is_builtin, pinned_id};
 use crate::Gate;
 
 /// The pin status of one definition, or of a server's instructions.
@@ -27,17 +27,13 @@ impl Gate {
         for offered in offers.iter().filter(|it| !is_builtin(&it.fleet_server)) {
             let server = &offered.fleet_server.spec.name;
             let identity = offered.fleet_server.spec.digest();
-            for seen in pin_candidates(offered) {
-                let capability = seen.id.as_ref().map(|id| (id.kind, &*id.name));
-                let (identity, digest) = (&identity, &seen.digest);
-                let subject = PinSubject { server, identity, capability, digest };
+            for seen in offered.checked.pinnable() {
+                let (capability, digest) = (seen.capability, &seen.digest);
+                let subject = PinSubject { server, identity: &identity, capability, digest };
                 let lock = register.lock.as_deref();
-                let standing = evaluate_pin(&register.pins, lock, posture, &subject);
-                states.push(PinStatusEntry {
-                    server: server.clone(),
-                    id: seen.id,
-                    status: standing,
-                });
+                let status = evaluate_pin(&register.pins, lock, posture, &subject);
+                let id = pinned_id(server, capability);
+                states.push(PinStatusEntry { server: server.clone(), id, status });
             }
         }
         states

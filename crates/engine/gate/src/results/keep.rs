@@ -49,9 +49,11 @@ pub(super) fn keep(
         draft.add_section(section(STRUCTURED, Some("application/json"), start, len));
     }
     for (number, it) in survey.blocks.iter().enumerate() {
-        if let ResultBlock::Binary(binary) = it {
-            let (start, len) = place(binary.data);
-            draft.add_section(section(&part(number), Some(&binary.mime), start, len));
+        if let ResultBlock::Opaque(block) = it
+            && let Some((data, mime)) = &block.data
+        {
+            let (start, len) = place(*data);
+            draft.add_section(section(&part(number), Some(mime), start, len));
         }
     }
     store.keep(owner, draft)
@@ -78,8 +80,7 @@ fn write_text(
         }
         match part {
             ResultBlock::Text(at) => write_string(draft, at.slice(&survey.result), aside)?,
-            ResultBlock::Binary(binary) => draft.write_all(binary.description.as_bytes())?,
-            ResultBlock::Other(other) => draft.write_all(other.description.as_bytes())?,
+            ResultBlock::Opaque(block) => draft.write_all(block.description.as_bytes())?,
         }
     }
     match survey.structured.filter(|_| !survey.has_text()) {

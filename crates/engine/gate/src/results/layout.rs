@@ -26,26 +26,15 @@ pub(super) struct ResultLayout {
 pub(super) enum ResultBlock {
     /// Text: the raw string.
     Text(Span),
-    /// An image, audio or a binary resource.
-    Binary(Box<BinaryBlock>),
     /// Any other block.
-    Other(Box<OtherBlock>),
+    Opaque(Box<OpaqueBlock>),
 }
 
-/// A block with binary data.
-pub(super) struct BinaryBlock {
+/// A block that is not text.
+pub(super) struct OpaqueBlock {
     pub(super) block: Span,
-    /// The raw string with the data.
-    pub(super) data: Span,
-    pub(super) mime: String,
-    pub(super) description: String,
-    /// The length of the block including detached values.
-    pub(super) len: u64,
-}
-
-/// A block that is neither text nor binary.
-pub(super) struct OtherBlock {
-    pub(super) block: Span,
+    /// The raw string with the data and its media type, for images, audio and binary resources.
+    pub(super) data: Option<(Span, String)>,
     pub(super) description: String,
     /// The length of the block including detached values.
     pub(super) len: u64,
@@ -70,8 +59,8 @@ impl ResultLayout {
         for part in &parts {
             match part {
                 ResultBlock::Text(raw) => text += look.tokens(*raw),
-                ResultBlock::Binary(it) => binary += it.len,
-                ResultBlock::Other(it) => text += look.tokens(it.block),
+                ResultBlock::Opaque(it) if it.data.is_some() => binary += it.len,
+                ResultBlock::Opaque(it) => text += look.tokens(it.block),
             }
         }
         let output = structured.map_or(0, |at| look.tokens(at));
@@ -108,10 +97,10 @@ impl ResultBlockParser<'_> {
             }
             ("image" | "audio", ..) => match at(&["data"]) {
                 Some(data) => self.binary(block, data, &kind, &word(&["mimeType"]), ""),
-                None => self.other(block, describe::unknown_block(&kind)),
+                None => self.opaque(block, None, describe::unknown_block(&kind)),
             },
-            ("resource_link", ..) => self.other(block, describe::link(&word(&["uri"]))),
-            _ => self.other(block, describe::unknown_block(&kind)),
+            ("resource_link", ..) => self.opaque(block, None, describe::link(&word(&["uri"]))),
+            _ => self.opaque(block, None, describe::unknown_block(&kind)),
         }
     }
 
@@ -130,19 +119,18 @@ impl ResultBlockParser<'_> {
 
     fn binary(&self, block: Span, data: Span, kind: &str, mime: &str, uri: &str) -> ResultBlock {
         let size = describe::decoded_size(self.len(data).saturating_sub(2));
-        let words = describe::binary(kind, mime, uri, size);
-        let len = self.len(block);
-        ResultBlock::Binary(Box::new(BinaryBlock {
-            block,
-            data,
-            mime: mime.to_owned(),
-            description: words,
-            len,
-        }))
+        let description = describe::binary(kind, mime, uri, size);
+        self.opaque(block, Some((data, mime.to_owned())), description)
     }
 
-    fn other(&self, block: Span, words: String) -> ResultBlock {
-        ResultBlock::Other(Box::new(OtherBlock { block, description: words, len: self.len(block) }))
+    fn opaque(
+        &self,
+        block: Span,
+        data: Option<(Span, String)>,
+        description: String,
+    ) -> ResultBlock {
+        let len = self.len(block);
+        ResultBlock::Opaque(Box::new(OpaqueBlock { block, data, description, len }))
     }
 
     fn len(&self, at: Span) -> u64 {

@@ -9,7 +9,7 @@ use toolgate_store::{KeptResult, ResultSection};
 use toolgate_wire::{Frame, FrameEdit, Revision, scan, string};
 
 use super::keep::{RAW, STRUCTURED, TEXT};
-use super::layout::{BINARY, ResultBlock, ResultLayout};
+use super::layout::{BINARY, OpaqueBlock, ResultBlock, ResultLayout};
 use super::page::page;
 use super::{META, PREFIX, tool};
 
@@ -118,12 +118,10 @@ fn omitted_note(kept: &KeptResult, survey: &ResultLayout, uri: &str) -> Option<S
 }
 
 /// Returns the binary blocks that do not fit.
-fn omitted_binaries(
-    survey: &ResultLayout,
-) -> impl Iterator<Item = (usize, &super::layout::BinaryBlock)> {
+fn omitted_binaries(survey: &ResultLayout) -> impl Iterator<Item = (usize, &OpaqueBlock)> {
     let mut inline = 0;
     survey.blocks.iter().enumerate().filter_map(move |(number, part)| match part {
-        ResultBlock::Binary(binary) => {
+        ResultBlock::Opaque(binary) if binary.data.is_some() => {
             let fits = inline + binary.len <= BINARY;
             inline += if fits { binary.len } else { 0 };
             (!fits).then_some((number, &**binary))
@@ -138,8 +136,11 @@ fn push_kept_blocks(survey: &ResultLayout, blocks: &mut Vec<String>) {
     let mut short = 0;
     for (number, part) in survey.blocks.iter().enumerate() {
         let at = match part {
-            ResultBlock::Binary(binary) if !gone.contains(&number) => binary.block,
-            ResultBlock::Other(other) if other.len <= SHORT && short < SHORT_IN_ALL => {
+            ResultBlock::Opaque(binary) if binary.data.is_some() => match gone.contains(&number) {
+                true => continue,
+                false => binary.block,
+            },
+            ResultBlock::Opaque(other) if other.len <= SHORT && short < SHORT_IN_ALL => {
                 short += other.len;
                 other.block
             }

@@ -3,19 +3,17 @@
 use std::io;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use toolgate_bridge::{self as bridge, ResponseTranslation};
 use toolgate_store::{KeptResult, ResultSection};
 use toolgate_wire::large::{
     DetachedValue, DetachedValueKind, DetachedValues, LargeMessageSource as _, PlaceholderToken,
 };
-use toolgate_wire::{Frame, Revision, build, code, method, string};
+use toolgate_wire::{Frame, Revision, code, method, string};
 
 use super::page::{ResultPage, page};
 use super::query::{ResultQuery, TextSearch};
 use super::search::{self, TextMatches};
 use super::{META, PREFIX, result_not_found, unreadable};
-use crate::present::own_frame;
+use crate::present::own_result;
 use crate::{Caller, Gate, GateError};
 
 /// The most matches shown at once.
@@ -61,7 +59,7 @@ pub(super) async fn resource(
     caller: &Caller,
     room: ReadLimits,
 ) -> Result<Frame, GateError> {
-    let wrong = |message| GateError { code: code::INVALID_PARAMS, message, data: None };
+    let wrong = |message| GateError::new(code::INVALID_PARAMS, message);
     let query = ResultQuery::from_uri(uri).map_err(wrong)?;
     let kept = gate.find_kept(&query.id, caller).ok_or_else(|| result_not_found(uri))?;
     if query.is_part {
@@ -76,18 +74,12 @@ pub(super) async fn resource(
         string::encode(META),
         reading.meta
     );
-    for_revision(own_frame(build::response("0", result.as_bytes()))?, caller.revision)
+    own_result(method::RESOURCES_READ, result.as_bytes(), caller.revision)
 }
 
 fn content(uri: &str, mime: &str, text: &str) -> String {
     let [uri, mime, text] = [uri, mime, text].map(string::encode);
     format!(r#"{{"uri":{uri},"mimeType":{mime},"text":{text}}}"#)
-}
-
-fn for_revision(answer: Frame, to: Revision) -> Result<Frame, GateError> {
-    let passage =
-        ResponseTranslation { method: method::RESOURCES_READ, from: Revision::LATEST_LEGACY, to };
-    Ok(bridge::translate_result(answer, &passage, None))
 }
 
 /// Returns the data of a block, streamed from the store.
@@ -112,8 +104,8 @@ fn part(
         vec![DetachedValue { start, len, kind: DetachedValueKind::Text }],
         kept.clone(),
     );
-    let answer = own_frame(build::response("0", result.as_bytes()))?;
-    for_revision(answer.with_detached(Some(Arc::new(aside))), to)
+    let answer = own_result(method::RESOURCES_READ, result.as_bytes(), to)?;
+    Ok(answer.with_detached(Some(Arc::new(aside))))
 }
 
 /// Reads an excerpt. The inner error says what is wrong with the query.
@@ -257,7 +249,7 @@ fn lines(
 }
 
 /// Returns an excerpt as the text of a tool result.
-pub(super) fn to_tool_result(reading: &ResultExcerpt) -> Bytes {
+pub(super) fn to_tool_result(reading: &ResultExcerpt) -> String {
     let texts = [Some(&reading.text), reading.note.as_ref()];
     let blocks: Vec<_> = texts
         .into_iter()
@@ -265,5 +257,5 @@ pub(super) fn to_tool_result(reading: &ResultExcerpt) -> Bytes {
         .filter(|text| !text.is_empty())
         .map(|text| format!(r#"{{"type":"text","text":{}}}"#, string::encode(text)))
         .collect();
-    format!(r#"{{"content":[{}]}}"#, blocks.join(",")).into()
+    format!(r#"{{"content":[{}]}}"#, blocks.join(","))
 }

@@ -1,12 +1,10 @@
 //! Offers kept results: as a tool for models and a resource template for clients.
 
 use bytes::Bytes;
-use toolgate_bridge::{self as bridge, ResponseTranslation};
-use toolgate_wire::{Frame, Revision, build, method, scan, string};
+use toolgate_wire::{Frame, scan, string};
 
 use super::query::ResultQuery;
 use super::{PREFIX, read, result_not_found};
-use crate::present::own_frame;
 use crate::{Caller, Gate, GateError, own_tools};
 
 /// The name of the tool.
@@ -74,14 +72,6 @@ pub(super) async fn call(
     };
     match read::read(kept, query, room).await? {
         Err(wrong) => own_tools::tool_error(&wrong, caller.revision),
-        Ok(reading) => {
-            let answer = own_frame(build::response("0", &read::to_tool_result(&reading)))?;
-            let (from, to) = (Revision::LATEST_LEGACY, caller.revision);
-            Ok(bridge::translate_result(
-                answer,
-                &ResponseTranslation { method: method::TOOLS_CALL, from, to },
-                None,
-            ))
-        }
+        Ok(reading) => own_tools::tool_result(&read::to_tool_result(&reading), caller.revision),
     }
 }

@@ -1,9 +1,11 @@
 //! Questions to a person: adds the server's name, and refuses what must not be asked.
 
-use toolgate_findings::{FindingCode, find_secret_field, hidden_chars, strip_json};
+use toolgate_findings::{FindingCode, find_secret_field, hidden_chars};
 use toolgate_model::ServerName;
 use toolgate_session::{Answer, Question};
 use toolgate_wire::{JsonEdit, Span, scan, string};
+
+use crate::sanitize::strip_json;
 
 use super::{refuse_question, visit_url, with_params};
 

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use toolgate_findings::strip_json;
 use toolgate_model::{SamplingLimits, ServerName};
-use toolgate_session::{Answer, CallerScope, Question};
+use toolgate_session::{Answer, CallerId, Question};
 use toolgate_store::SamplingCharge;
 use toolgate_wire::{JsonEdit, Span, code, scan};
 
 use super::{GuardedInteractor, refuse_question, with_params};
+use crate::sanitize::strip_json;
 use crate::tasks::clock;
 
 /// The sampling requests in progress, and the usage if there is no store.
@@ -26,7 +26,7 @@ pub(crate) struct SamplingTracker {
 #[derive(Default)]
 struct SamplingState {
     by_server: HashMap<ServerName, u32>,
-    by_scope: HashMap<CallerScope, u32>,
+    by_scope: HashMap<CallerId, u32>,
     usage: HashMap<ServerName, SamplingUsage>,
 }
 
@@ -42,7 +42,7 @@ struct SamplingUsage {
 pub(super) struct SamplingGuard {
     samplings: Arc<SamplingTracker>,
     server: ServerName,
-    scope: CallerScope,
+    scope: CallerId,
 }
 
 impl Drop for SamplingGuard {
@@ -64,7 +64,7 @@ fn decrement<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, u32>, key: &K) {
 
 impl SamplingTracker {
     /// Returns true if this caller's model is answering a server now.
-    pub(super) fn is_answering(&self, scope: CallerScope) -> bool {
+    pub(super) fn is_answering(&self, scope: CallerId) -> bool {
         self.state.lock().by_scope.contains_key(&scope)
     }
 
@@ -72,7 +72,7 @@ impl SamplingTracker {
     fn begin(
         self: &Arc<Self>,
         server: &ServerName,
-        scope: CallerScope,
+        scope: CallerId,
         most: u32,
     ) -> Option<SamplingGuard> {
         let mut state = self.state.lock();

@@ -12,7 +12,7 @@ use toolgate_model::CapabilityId;
 use toolgate_session::{Interactor, OutboundRequest};
 use toolgate_transport::spool;
 use toolgate_wire::view::TaskSupport;
-use toolgate_wire::{Era, Frame, Span, build, scan};
+use toolgate_wire::{Era, Frame, Span, scan};
 
 use super::outcome::TaskOutcome;
 use super::progress::ProgressReporter;
@@ -22,7 +22,7 @@ use super::task::{Task, TaskRoute};
 use super::task_servers::ToolTaskMode;
 use super::upstream::UpstreamTask;
 use super::wait::TaskWaiter;
-use super::{clock, missing, own_frame, task_aware, unreadable};
+use super::{clock, missing, own_response, task_aware, unreadable};
 use crate::admit::CallPermit;
 use crate::error::CallError;
 use crate::{Caller, GateError};
@@ -160,7 +160,7 @@ impl OutboundCall<'_> {
             }
             None => self.store_result(Bytes::copy_from_slice(result), table)?,
         };
-        Ok(own_frame(build::response("0", &created.ok_or_else(unreadable)?))?)
+        Ok(own_response(&created.ok_or_else(unreadable)?)?)
     }
 
     /// Stores the result of a server that answered at once, as a completed task.
@@ -183,10 +183,10 @@ impl OutboundCall<'_> {
         else {
             return Ok(answer);
         };
-        let inbox = TaskQuestions::new(self.caller.id.scope(), self.caller.capabilities.clone());
+        let inbox = TaskQuestions::new(self.caller.id, self.caller.capabilities.clone());
         table.add(self.new_task(TaskRoute::ExtensionOnSession(inbox), task)?);
         let created = tasks::creation_result(task, TaskFormat::Session, TaskFormat::Extension);
-        Ok(own_frame(build::response("0", &created.ok_or_else(unreadable)?))?)
+        Ok(own_response(&created.ok_or_else(unreadable)?)?)
     }
 
     async fn blocking_on_session(self) -> Result<Frame, CallError> {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_bridge::tasks::{self, TaskDetail, TaskFormat, TaskStatus, TaskView};
+use toolgate_bridge::tasks::{self, TaskFormat, TaskStatus, TaskView};
 use toolgate_session::Interactor;
 use toolgate_wire::{Frame, code, method, scan};
 
@@ -51,22 +51,24 @@ pub(super) async fn task_details(
         inbox.await_first().await;
     }
     let seen = about.task.last_seen();
-    let written = |status, detail: TaskDetail<'_>| {
+    let written = |status, detail: Option<(&str, &[u8])>| {
         tasks::detailed_result(&seen, TaskFormat::Session, status, detail).ok_or_else(unreadable)
     };
     if let Some(outcome) = about.task.outcome() {
         return match about.present_outcome(outcome)? {
             TaskOutcome::Result(result) => {
                 let result = tasks::remove_related_task(&result).ok_or_else(unreadable)?;
-                written(TaskStatus::Completed, TaskDetail::Result(&result))
+                written(TaskStatus::Completed, Some(("result", &result)))
             }
-            TaskOutcome::Error(error) => written(TaskStatus::Failed, TaskDetail::Error(&error)),
-            TaskOutcome::Cancelled => written(TaskStatus::Cancelled, TaskDetail::Nothing),
+            TaskOutcome::Error(error) => written(TaskStatus::Failed, Some(("error", &error))),
+            TaskOutcome::Cancelled => written(TaskStatus::Cancelled, None),
         };
     }
     match inbox.questions() {
-        Some(asked) => written(TaskStatus::InputRequired, TaskDetail::Questions(asked.as_bytes())),
-        None => written(TaskStatus::Working, TaskDetail::Nothing),
+        Some(asked) => {
+            written(TaskStatus::InputRequired, Some(("inputRequests", asked.as_bytes())))
+        }
+        None => written(TaskStatus::Working, None),
     }
 }
 

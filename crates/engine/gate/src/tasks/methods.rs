@@ -9,7 +9,7 @@ use toolgate_bridge::tasks::{self, TaskFormat, TaskView};
 use toolgate_bridge::{self as bridge, ResponseTranslation};
 use toolgate_fleet::{FleetError, Pool};
 use toolgate_session::{Interactor, OutboundRequest, SessionError};
-use toolgate_wire::{Era, Frame, MessageKind, build, code, method};
+use toolgate_wire::{Era, Frame, MessageKind, code, method};
 
 use super::outcome::TaskOutcome;
 use super::presentation::TaskResultPresenter;
@@ -17,9 +17,10 @@ use super::task::{Task, TaskRoute};
 use super::upstream::UpstreamTask;
 use super::wait::PATIENCE;
 use super::{
-    extension_on_session, method_not_found, missing, own_frame, session_on_extension, unreadable,
+    extension_on_session, method_not_found, missing, own_response, session_on_extension, unreadable,
 };
 use crate::admit::admit_wait;
+use crate::gate::GateRequest;
 use crate::{Caller, Gate, GateError};
 
 /// The most tasks of a list that are queried again; the others are shown as last seen.
@@ -29,10 +30,9 @@ impl Gate {
     /// Answers a request about tasks.
     pub(crate) async fn handle_task_request(
         &self,
-        request: &Frame,
-        caller: &Caller,
-        port: Arc<dyn Interactor>,
+        GateRequest { frame: request, caller, port }: GateRequest<'_>,
     ) -> Result<Frame, GateError> {
+        let port = port.clone();
         let name = request.method().unwrap_or_default();
         let _permit = match name.as_ref() {
             method::TASKS_RESULT => admit_wait(caller)?,
@@ -63,17 +63,7 @@ impl Gate {
         if task.route.client_form() != form {
             return Err(GateError::unknown("task", &id));
         }
-        self.route_task_request(request, &task, caller, port).await
-    }
-
-    async fn route_task_request(
-        &self,
-        request: &Frame,
-        task: &Arc<Task>,
-        caller: &Caller,
-        port: Arc<dyn Interactor>,
-    ) -> Result<Frame, GateError> {
-        let about = TaskRequest { gate: self, task, caller };
+        let about = TaskRequest { gate: self, task: &task, caller };
         match &task.route {
             TaskRoute::Direct(form) => about.forward_direct(request, *form, port).await,
             TaskRoute::SessionOnExtension(answered) => {
@@ -102,7 +92,7 @@ impl Gate {
         let listed = join_all(looks).await.into_iter().flatten();
         let listed: Vec<_> =
             listed.map(|task| String::from_utf8_lossy(&task).into_owned()).collect();
-        own_frame(build::response("0", format!("{{\"tasks\":[{}]}}", listed.join(",")).as_bytes()))
+        own_response(format!("{{\"tasks\":[{}]}}", listed.join(",")).as_bytes())
     }
 }
 
@@ -163,10 +153,10 @@ impl TaskRequest<'_> {
         let shown = TaskResultPresenter { view: &view, caller, pool: &pool, tool };
         match (form, answer.result(), request.method().as_deref()) {
             (TaskFormat::Session, Some(result), Some(method::TASKS_RESULT)) => {
-                own_frame(build::response("0", &shown.result(result)?))
+                own_response(&shown.result(result)?)
             }
             (TaskFormat::Extension, Some(task), Some(method::TASKS_GET)) => {
-                own_frame(build::response("0", &shown.inlined_result(task)?))
+                own_response(&shown.inlined_result(task)?)
             }
             _ => Ok(answer),
         }
@@ -187,7 +177,7 @@ impl TaskRequest<'_> {
         let (run, spoken) = (self.task.route.server_form(), self.task.route.client_form());
         let state =
             tasks::convert_task(&self.task.last_seen(), run, spoken).ok_or_else(unreadable)?;
-        own_frame(build::response("0", &state))
+        own_response(&state)
     }
 
     /// Answers `tasks/result`: the answer to the call, marked with its task.
@@ -197,7 +187,7 @@ impl TaskRequest<'_> {
             TaskOutcome::Result(result) => {
                 let result =
                     tasks::add_related_task(&result, &self.task.id).ok_or_else(unreadable)?;
-                own_frame(build::response("0", &result))
+                own_response(&result)
             }
             other => other.to_response(),
         }
@@ -221,8 +211,10 @@ impl TaskRequest<'_> {
     }
 
     pub(super) fn terminal(&self) -> GateError {
-        let message = format!("the task `{}` has ended and cannot be cancelled", self.task.id);
-        GateError { code: code::INVALID_PARAMS, message, data: None }
+        GateError::new(
+            code::INVALID_PARAMS,
+            format!("the task `{}` has ended and cannot be cancelled", self.task.id),
+        )
     }
 
     /// Returns the task for `tasks/list`, queried again if it may have changed; `None` if its

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use toolgate_bridge::tasks::TaskStatus;
-use toolgate_wire::{Frame, MessageKind, build, code, scan};
+use toolgate_wire::{Frame, MessageKind, code, scan};
 
-use super::{error_response, own_frame};
+use super::{error_response, own_response};
 use crate::GateError;
 
 /// The outcome of a task.
@@ -44,13 +44,11 @@ impl TaskOutcome {
     /// Returns the outcome as the answer to the call.
     pub(super) fn to_response(&self) -> Result<Frame, GateError> {
         match self {
-            Self::Result(result) => own_frame(build::response("0", result)),
+            Self::Result(result) => own_response(result),
             Self::Error(error) => error_response(error),
-            Self::Cancelled => Err(GateError {
-                code: code::REQUEST_CANCELLED,
-                message: "the task was cancelled".into(),
-                data: None,
-            }),
+            Self::Cancelled => {
+                Err(GateError::new(code::REQUEST_CANCELLED, "the task was cancelled"))
+            }
         }
     }
 

@@ -2,13 +2,12 @@
 //! call.
 
 use bytes::Bytes;
-use toolgate_bridge::{ResponseTranslation, translate_result};
 use toolgate_fleet::Pool;
 use toolgate_model::CapabilityId;
 use toolgate_wire::{Frame, JsonEdit, Revision, build, method, scan, string};
 
-use super::{error_response, own_frame, unreadable};
-use crate::present::ResponseContext;
+use super::{error_response, own_frame, own_response, unreadable};
+use crate::present::{ResponseContext, own_result};
 use crate::profile_view::ProfileView;
 use crate::{Caller, GateError};
 
@@ -23,7 +22,7 @@ pub(super) struct TaskResultPresenter<'a> {
 impl TaskResultPresenter<'_> {
     /// Translates the tool's result.
     pub(super) fn result(&self, raw: &[u8]) -> Result<Bytes, GateError> {
-        let shown = self.present(own_frame(build::response("0", raw))?)?;
+        let shown = self.present(own_response(raw)?)?;
         shown.result().map(Bytes::copy_from_slice).ok_or_else(unreadable)
     }
 
@@ -54,8 +53,5 @@ impl TaskResultPresenter<'_> {
 
 /// Returns a result of an extension method that the gate wrote, in the modern format.
 pub(super) fn modern_response(own: &[u8], to: Revision) -> Result<Frame, GateError> {
-    let answer = own_frame(build::response("0", own))?;
-    let passage =
-        ResponseTranslation { method: method::TASKS_GET, from: Revision::LATEST_LEGACY, to };
-    Ok(translate_result(answer, &passage, None))
+    own_result(method::TASKS_GET, own, to)
 }

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::AbortHandle;
-use toolgate_session::{Answer, CallerScope, Interactor, Question};
+use toolgate_session::{Answer, CallerId, Interactor, Question};
 use toolgate_wire::{Frame, JsonEdit, Span, scan, string};
 
 /// The most questions of one task that may be open at once.
@@ -20,7 +20,7 @@ const FIRST: Duration = Duration::from_secs(1);
 
 /// The open questions of one task.
 pub(super) struct TaskQuestions {
-    scope: CallerScope,
+    scope: CallerId,
     /// The capabilities of the caller's client. Other questions are not asked.
     capabilities: Bytes,
     state: Mutex<TaskQuestionsState>,
@@ -47,7 +47,7 @@ struct OpenTaskQuestion {
 }
 
 impl TaskQuestions {
-    pub(super) fn new(scope: CallerScope, capabilities: Bytes) -> Arc<Self> {
+    pub(super) fn new(scope: CallerId, capabilities: Bytes) -> Arc<Self> {
         let (state, changed) = (Mutex::default(), Notify::new());
         let lookup_turn = Arc::new(Semaphore::new(1));
         Arc::new(Self { scope, capabilities, state, changed, lookup_turn })
@@ -132,7 +132,7 @@ impl TaskQuestions {
 }
 
 impl Interactor for TaskQuestions {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.scope
     }
 
@@ -186,8 +186,7 @@ mod tests {
     use super::*;
 
     fn inbox() -> Arc<TaskQuestions> {
-        let inbox =
-            TaskQuestions::new(CallerScope(1), Bytes::from_static(br#"{"elicitation":{}}"#));
+        let inbox = TaskQuestions::new(CallerId(1), Bytes::from_static(br#"{"elicitation":{}}"#));
         inbox.listen(|| tokio::spawn(std::future::pending::<()>()).abort_handle());
         inbox
     }

@@ -46,8 +46,10 @@ impl TaskWaiter<'_> {
     ) -> Result<TaskOutcome, GateError> {
         let ended = tokio::time::timeout(PATIENCE, self.poll(look)).await;
         ended.unwrap_or_else(|_| {
-            let message = format!("the task did not end within {} s", PATIENCE.as_secs());
-            Err(GateError { code: code::REQUEST_TIMEOUT, message, data: None })
+            Err(GateError::new(
+                code::REQUEST_TIMEOUT,
+                format!("the task did not end within {} s", PATIENCE.as_secs()),
+            ))
         })
     }
 

@@ -12,7 +12,7 @@ use toolgate_gate::approvals::{
     ApprovalBroker, CallApprovalOutcome, CallApprovalRequest, params_digest,
 };
 use toolgate_model::{ApprovalChannel, CapabilityId, CapabilityKind, Digest, ServerName};
-use toolgate_session::{Answer, CallerScope, Interactor, Question, QuestionKind};
+use toolgate_session::{Answer, CallerId, Interactor, Question, QuestionKind};
 use toolgate_store::{ApprovalBinding, PendingCall, StateStore};
 use toolgate_wire::{Era, Frame};
 
@@ -54,8 +54,8 @@ impl Client {
 }
 
 impl Interactor for Client {
-    fn scope(&self) -> CallerScope {
-        CallerScope(1)
+    fn scope(&self) -> CallerId {
+        CallerId(1)
     }
 
     fn tell(&self, _event: Frame) {}
@@ -196,8 +196,8 @@ pub async fn listed(broker: &ApprovalBroker, count: usize) -> Vec<PendingCall> {
 struct Onlooker(mpsc::UnboundedSender<()>);
 
 impl Interactor for Onlooker {
-    fn scope(&self) -> CallerScope {
-        CallerScope(1)
+    fn scope(&self) -> CallerId {
+        CallerId(1)
     }
 
     fn tell(&self, _event: Frame) {}

@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use toolgate_fleet::{BuiltInServer, Fleet};
 use toolgate_gate::{Caller, CallerId, Client, Gate};
 use toolgate_model::{PoolScope, PrefixMode, SamplingLimits, ServerSpec};
-use toolgate_session::{Answer, CallerScope, Interactor, Question, QuestionKind};
+use toolgate_session::{Answer, Interactor, Question, QuestionKind};
 use toolgate_wire::{Era, Frame, MessageLimits, Revision};
 
 use crate::fleet::{empty, member, spec};
@@ -143,7 +143,7 @@ impl BuiltInServer for Inquirer {
 
 /// Somebody with a model, who answers everything and remembers what he was asked.
 struct Willing {
-    scope: CallerScope,
+    scope: CallerId,
     asked: Mutex<Vec<Value>>,
     /// How many completions he gives before he is told to go on.
     pace: Semaphore,
@@ -153,7 +153,7 @@ const CAN: &[u8] =
     br#"{"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}},"roots":{}}"#;
 
 impl Interactor for Willing {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.scope
     }
 
@@ -200,7 +200,7 @@ async fn world(servers: &[(&str, Option<SamplingLimits>, Revision)], pace: usize
     fleet.wait_settled(|_| true).await;
     let id = CallerId::fresh();
     let (asked, pace) = (Mutex::default(), Semaphore::new(pace));
-    let person = Arc::new(Willing { scope: id.scope(), asked, pace });
+    let person = Arc::new(Willing { scope: id, asked, pace });
     let revision = servers.first().map_or(LEGACY, |(.., revision)| *revision);
     let can = Bytes::from_static(CAN);
     let caller = Arc::new(Caller::new(id, Client::default(), revision, can, person.clone()));

@@ -21,7 +21,7 @@ use toolgate_model::{
     ConfigScope, Effect, GovernanceSettings, Origin, PolicyMode, Posture, PrefixMode, RuleSet,
     RuleSpec, ServerSpec,
 };
-use toolgate_session::{Answer, CallerScope, Interactor, Question};
+use toolgate_session::{Answer, Interactor, Question};
 use toolgate_store::{PendingCall, StateStore};
 use toolgate_wire::{Frame, MessageLimits, Revision};
 
@@ -185,14 +185,14 @@ fn governed(governance: GovernanceSettings) -> GovernanceSettings {
 
 /// Whoever answers every form with these words, and notes what he was asked.
 struct Person {
-    scope: CallerScope,
+    scope: CallerId,
     says: Value,
     asked: Mutex<Vec<Question>>,
     meanwhile: Box<dyn Fn() + Send + Sync>,
 }
 
 impl Interactor for Person {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.scope
     }
     fn tell(&self, _: Frame) {}
@@ -220,7 +220,7 @@ struct Me {
 /// A caller with a client that shows forms, and the person before it.
 fn with_forms(says: Value, meanwhile: impl Fn() + Send + Sync + 'static) -> (Me, Arc<Person>) {
     let id = CallerId::fresh();
-    let (scope, asked, meanwhile) = (id.scope(), Mutex::default(), Box::new(meanwhile));
+    let (scope, asked, meanwhile) = (id, Mutex::default(), Box::new(meanwhile));
     let person = Arc::new(Person { scope, says, asked, meanwhile });
     let client = Client { name: "form".into(), version: "1".into() };
     let capabilities = RawBytes::from_static(br#"{"elicitation":{}}"#);

@@ -15,7 +15,7 @@ use toolgate_model::{
     CapabilityKind, DeclaredProfile, Origin, PoolScope, Profile, Profiles, ServerName, ServerSpec,
     TransportSpec,
 };
-use toolgate_session::{Answer, CallerScope, Interactor, Question};
+use toolgate_session::{Answer, Interactor, Question};
 use toolgate_wire::{Era, Frame, MessageLimits, Revision};
 
 type Handler = dyn Fn(&str, &Value) -> Value + Send + Sync;
@@ -203,7 +203,7 @@ pub fn with_definitions(tools: Value) -> Played {
 /// A caller who sees what a profile sees.
 pub fn seeing(profile: &str, revision: Revision) -> Arc<Caller> {
     let id = CallerId::fresh();
-    let nobody = Arc::new(Nobody(id.scope()));
+    let nobody = Arc::new(Nobody(id));
     let caller = Caller::new(id, Client::default(), revision, Bytes::from_static(b"{}"), nobody);
     Arc::new(caller.with_profile(profile.into()))
 }
@@ -229,17 +229,17 @@ pub async fn tools(gate: &Gate, caller: &Caller) -> Vec<String> {
     listed.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-pub struct Nobody(CallerScope);
+pub struct Nobody(CallerId);
 
 impl Nobody {
     /// Who stands behind this caller.
     pub fn of(caller: CallerId) -> Self {
-        Self(caller.scope())
+        Self(caller)
     }
 }
 
 impl Interactor for Nobody {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.0
     }
     fn tell(&self, _: Frame) {}
@@ -254,7 +254,7 @@ pub fn caller() -> Arc<Caller> {
 
 pub fn caller_of(revision: Revision) -> Arc<Caller> {
     let id = CallerId::fresh();
-    let nobody = Arc::new(Nobody(id.scope()));
+    let nobody = Arc::new(Nobody(id));
     let capabilities = Bytes::from_static(b"{}");
     Arc::new(Caller::new(id, Client::default(), revision, capabilities, nobody))
 }
@@ -263,7 +263,7 @@ pub fn caller_of(revision: Revision) -> Arc<Caller> {
 pub async fn pass(gate: &Gate, caller: &Arc<Caller>, method: &str, params: Value) -> Outcome {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let frame = Frame::parse(request.to_string().into(), &MessageLimits::default()).unwrap();
-    let answer = gate.pass(&frame, caller, Arc::new(Nobody(caller.id.scope()))).await;
+    let answer = gate.pass(&frame, caller, Arc::new(Nobody(caller.id))).await;
     let answer = answer?;
     Ok(serde_json::from_slice(answer.result().or(answer.error()).unwrap()).unwrap())
 }

@@ -12,8 +12,8 @@ struct Silent(u64);
 const MUTE: u64 = 0;
 
 impl Interactor for Silent {
-    fn scope(&self) -> CallerScope {
-        CallerScope(self.0)
+    fn scope(&self) -> CallerId {
+        CallerId(self.0)
     }
     fn capabilities(&self) -> Bytes {
         Bytes::from_static(if self.0 == MUTE { b"{}" } else { br#"{"elicitation":{}}"# })
@@ -42,7 +42,7 @@ async fn a_question_waits_until_only_its_own_call_is_left() {
     let HeldQuestionOutcome::Attributable(questions) = flights.take_settled() else { panic!() };
     assert_eq!(questions.len(), 1);
     let QuestionOwner::Call(id, port) = flights.attribute(&question()) else { panic!() };
-    assert_eq!((id, port.scope()), (1, CallerScope(1)));
+    assert_eq!((id, port.scope()), (1, CallerId(1)));
     flights.wait_until_clear().await;
 }
 
@@ -83,7 +83,7 @@ async fn a_question_of_a_task_is_for_who_waits_for_it_and_holds_up_nobody() {
     let QuestionOwner::Call(id, _) = flights.attribute(&marked) else { panic!() };
     assert_eq!(id, 1);
     flights.adjust_open_questions(1, 1);
-    assert!(flights.can_attribute(CallerScope(2)));
+    assert!(flights.can_attribute(CallerId(2)));
     let QuestionOwner::Call(id, _) = flights.attribute(&question()) else { panic!() };
     assert_eq!(id, 2);
     flights.wait_until_clear().await;
@@ -104,10 +104,10 @@ async fn as_many_questions_as_scopes_cannot_be_told_apart() {
 async fn who_has_a_question_open_shares_the_connection_with_his_own_scope_only() {
     let flights = PendingRequests::default();
     let _open = flights.register(1, Arc::new(Silent(1)), None, None).unwrap();
-    assert!(!flights.is_asking() && flights.can_attribute(CallerScope(2)));
+    assert!(!flights.is_asking() && flights.can_attribute(CallerId(2)));
     flights.adjust_open_questions(1, 1);
-    assert!(flights.can_attribute(CallerScope(1)) && !flights.can_attribute(CallerScope(2)));
-    let waiting = flights.wait_until_suited(CallerScope(2));
+    assert!(flights.can_attribute(CallerId(1)) && !flights.can_attribute(CallerId(2)));
+    let waiting = flights.wait_until_suited(CallerId(2));
     let closing = async { flights.adjust_open_questions(1, -1) };
     tokio::join!(biased; waiting, closing);
     flights.adjust_open_questions(1, 1);
@@ -148,7 +148,7 @@ fn two_calls_that_may_both_ask_better_not_meet_until_one_is_known_to_be_quiet() 
     let flights = PendingRequests::default();
     let kind = |tool| flights.kind(&calling(tool));
     let depart = |id, scope, tool| flights.register(id, Arc::new(Silent(scope)), None, kind(tool));
-    let mingles = |scope, tool| flights.may_mix_questions(CallerScope(scope), kind(tool).unwrap());
+    let mingles = |scope, tool| flights.may_mix_questions(CallerId(scope), kind(tool).unwrap());
     assert!(!mingles(2, "ask"), "nobody is there");
 
     let _one = depart(1, 1, "ask").unwrap();
@@ -175,8 +175,8 @@ fn whoever_can_be_asked_nothing_is_no_reason_to_keep_apart_and_no_proof_of_quiet
     let flights = PendingRequests::default();
     let kind = flights.kind(&calling("ask"));
     let _mute = flights.register(1, Arc::new(Silent(MUTE)), None, kind).unwrap();
-    assert!(!flights.may_mix_questions(CallerScope(2), kind.unwrap()));
+    assert!(!flights.may_mix_questions(CallerId(2), kind.unwrap()));
     flights.complete(1, Ok(calling("any")));
     let _one = flights.register(2, Arc::new(Silent(1)), None, kind).unwrap();
-    assert!(flights.may_mix_questions(CallerScope(2), kind.unwrap()));
+    assert!(flights.may_mix_questions(CallerId(2), kind.unwrap()));
 }

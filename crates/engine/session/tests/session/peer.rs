@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 use tokio::sync::{mpsc, watch};
 use toolgate_model::{CapabilityKind, ServerName, ServerTimeouts};
 use toolgate_session::{
-    Answer, CallerScope, Interactor, OutboundRequest, Question, RootsInteractor, Session,
+    Answer, CallerId, Interactor, OutboundRequest, Question, RootsInteractor, Session,
     SessionError, SessionEventHandler, SessionOptions,
 };
 use toolgate_wire::view::LogLevel;
@@ -235,8 +235,8 @@ pub fn curious(level: LogLevel) -> (Arc<Person>, Ears) {
 }
 
 impl Interactor for Person {
-    fn scope(&self) -> CallerScope {
-        CallerScope(self.scope)
+    fn scope(&self) -> CallerId {
+        CallerId(self.scope)
     }
     fn capabilities(&self) -> Bytes {
         self.capabilities.clone()

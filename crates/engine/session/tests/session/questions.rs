@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use toolgate_session::{Answer, CallerScope, QuestionKind, SessionError};
+use toolgate_session::{Answer, CallerId, QuestionKind, SessionError};
 
 use crate::peer::{TIMEOUTS, call, connected, person, request};
 
@@ -120,7 +120,7 @@ async fn an_open_question_keeps_other_scopes_off_the_pipe() {
         let (_, answer) = ears.asked.recv().await.unwrap();
         assert!(session.is_asking_other_scope(&*other) && !session.is_asking_other_scope(&*caller));
         answer.send(Answer::Result(Bytes::from_static(b"{}"))).unwrap();
-        session.wait_until_suited(CallerScope(2)).await;
+        session.wait_until_suited(CallerId(2)).await;
         server.next().await;
         server.answer(&got, json!({})).await;
     };

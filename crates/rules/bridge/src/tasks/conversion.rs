@@ -18,19 +18,6 @@ const BESIDE: [&str; 5] = ["resultType", "inputRequests", "result", "error", "re
 /// The size in bytes above which a remembered task object loses its undefined members.
 const LARGE: usize = 16 << 10;
 
-/// What `tasks/get` of the extension inlines into a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskDetail<'a> {
-    /// Nothing: the task is working or was cancelled.
-    Nothing,
-    /// The questions it waits for: an `inputRequests` object.
-    Questions(&'a [u8]),
-    /// The result it ended with.
-    Result(&'a [u8]),
-    /// The error object it ended with.
-    Error(&'a [u8]),
-}
-
 /// Returns the task object in the response to a call, if the response is a task.
 pub fn task_in_result(result: &[u8], form: TaskFormat) -> Option<&[u8]> {
     match form {
@@ -47,7 +34,7 @@ pub fn task_in_result(result: &[u8], form: TaskFormat) -> Option<&[u8]> {
 
 /// Returns the response to a call that became a task.
 pub fn creation_result(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<Bytes> {
-    let task = rename_members(task, from, to)?;
+    let task = convert_task(task, from, to)?;
     match to {
         TaskFormat::Session => Some([b"{\"task\":", &task[..], b"}"].concat().into()),
         TaskFormat::Extension => JsonEdit::new(&task)
@@ -57,30 +44,21 @@ pub fn creation_result(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<
     }
 }
 
-/// Converts a task object: the result of `tasks/get` and `tasks/cancel` in 2025-11-25, and the
-/// content of notifications in both formats.
-pub fn convert_task(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<Bytes> {
-    rename_members(task, from, to)
-}
-
-/// Returns the result of `tasks/get` in the extension, for a task object of either format.
+/// Returns the result of `tasks/get` in the extension, for a task object of either format. `detail`
+/// is the member it inlines: `inputRequests`, `result` or `error`.
 pub fn detailed_result(
     task: &[u8],
     from: TaskFormat,
     status: TaskStatus,
-    detail: TaskDetail<'_>,
+    detail: Option<(&str, &[u8])>,
 ) -> Option<Bytes> {
-    let task = rename_members(task, from, TaskFormat::Extension)?;
+    let task = convert_task(task, from, TaskFormat::Extension)?;
     let status = format!("\"{}\"", status.as_str());
     let edit = JsonEdit::new(&task).set_member(object_span(&task), "status", status);
     let edit = edit.set_member(object_span(&task), "resultType", br#""complete""#);
     let edit = match detail {
-        TaskDetail::Nothing => edit,
-        TaskDetail::Questions(questions) => {
-            edit.insert_member(object_span(&task), "inputRequests", questions)
-        }
-        TaskDetail::Result(result) => edit.insert_member(object_span(&task), "result", result),
-        TaskDetail::Error(error) => edit.insert_member(object_span(&task), "error", error),
+        Some((key, value)) => edit.insert_member(object_span(&task), key, value),
+        None => edit,
     };
     edit.finish().ok()
 }
@@ -88,7 +66,7 @@ pub fn detailed_result(
 /// Returns a task object to remember, without the members beside it. Members that its format does
 /// not define are dropped if the object is large.
 pub fn compact_task(task: &[u8], form: TaskFormat) -> Option<Bytes> {
-    let bare = rename_members(task, form, form)?;
+    let bare = convert_task(task, form, form)?;
     if bare.len() <= LARGE {
         return Some(bare);
     }
@@ -115,8 +93,9 @@ pub fn input_requests(task: &[u8]) -> Vec<(String, String, Bytes)> {
     scan::members(asked).filter_map(question).collect()
 }
 
-/// Converts a bare task object by renaming its members.
-fn rename_members(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<Bytes> {
+/// Converts a task object: the result of `tasks/get` and `tasks/cancel` in 2025-11-25, and the
+/// content of notifications in both formats.
+pub fn convert_task(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<Bytes> {
     let mut edit = JsonEdit::new(task);
     for key in BESIDE {
         edit = edit.delete_member(object_span(task), key);
@@ -149,7 +128,7 @@ pub fn completed_task(id: &str, now: &str, ttl: Duration) -> Bytes {
 
 /// Returns a task object of the extension's format with the status `cancelled`.
 pub fn cancelled_task(task: &[u8], now: &str) -> Option<Bytes> {
-    let task = rename_members(task, TaskFormat::Extension, TaskFormat::Extension)?;
+    let task = convert_task(task, TaskFormat::Extension, TaskFormat::Extension)?;
     let edit = JsonEdit::new(&task).set_member(object_span(&task), "status", br#""cancelled""#);
     edit.set_member(object_span(&task), "lastUpdatedAt", string::encode(now)).finish().ok()
 }

@@ -121,19 +121,23 @@ fn details_of_the_extension_are_not_shown_in_the_older_form() {
 fn the_detail_stands_beside_the_task() {
     let task = raw(&nested());
     let table = [
-        (TaskStatus::Working, TaskDetail::Nothing, json!({})),
+        (TaskStatus::Working, None, json!({})),
         (
             TaskStatus::InputRequired,
-            TaskDetail::Questions(b"{\"k\":{}}"),
+            Some(("inputRequests", &b"{\"k\":{}}"[..])),
             json!({ "inputRequests": { "k": {} } }),
         ),
         (
             TaskStatus::Completed,
-            TaskDetail::Result(b"{\"content\":[]}"),
+            Some(("result", &b"{\"content\":[]}"[..])),
             json!({ "result": { "content": [] } }),
         ),
-        (TaskStatus::Failed, TaskDetail::Error(b"{\"code\":1}"), json!({ "error": { "code": 1 } })),
-        (TaskStatus::Cancelled, TaskDetail::Nothing, json!({})),
+        (
+            TaskStatus::Failed,
+            Some(("error", &b"{\"code\":1}"[..])),
+            json!({ "error": { "code": 1 } }),
+        ),
+        (TaskStatus::Cancelled, None, json!({})),
     ];
     for (status, detail, beside) in table {
         let shown = json(&detailed_result(&task, TaskFormat::Session, status, detail).unwrap());

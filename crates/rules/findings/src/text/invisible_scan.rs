@@ -10,7 +10,7 @@ const OVERLAP: usize = 12;
 /// Returns the offset of the first invisible character at or after `at`, ignoring line ends and
 /// tabs. With `escapes`, the bytes are JSON, and escapes count as the characters they stand for; a
 /// lone surrogate does not count.
-pub(super) fn find_invisible(bytes: &[u8], mut at: usize, escapes: bool) -> Option<usize> {
+pub fn find_invisible(bytes: &[u8], mut at: usize, escapes: bool) -> Option<usize> {
     loop {
         at = plain_end(bytes, at);
         let byte = *bytes.get(at)?;
@@ -68,7 +68,7 @@ fn escape(rest: &[u8]) -> (bool, usize) {
     match rest.get(1) {
         Some(b'b' | b'f') => (true, 2),
         Some(b'u') => {
-            let (c, len) = unicode(rest);
+            let (c, len) = decode_escape(rest);
             let found = c.is_some_and(|c| is_invisible(c) && !matches!(c, '\n' | '\r' | '\t'));
             (found, len)
         }
@@ -78,7 +78,7 @@ fn escape(rest: &[u8]) -> (bool, usize) {
 
 /// Returns the character that `\uXXXX`, or a pair of them, stands for, and the length of the
 /// escape. A lone surrogate is no character.
-pub(super) fn unicode(rest: &[u8]) -> (Option<char>, usize) {
+pub fn decode_escape(rest: &[u8]) -> (Option<char>, usize) {
     let Some(unit) = unit(rest) else { return (None, rest.len().min(6)) };
     if let Some(c) = char::from_u32(u32::from(unit)) {
         return (Some(c), 6);

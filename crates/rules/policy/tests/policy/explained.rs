@@ -17,25 +17,30 @@ proptest! {
         let (asked, facts) = (call.asked(), call.facts());
         let explained = policy.explain(&asked, &facts);
         prop_assert_eq!(&explained.decision, &policy.decide(&asked, &facts));
-        let deciders: Vec<_> = explained.rules.iter().filter(|said| said.decided).collect();
+        let (settings, rules): (Vec<_>, Vec<_>) =
+            explained.rules.iter().partition(|said| said.layer == PolicyLayer::Server);
+        let by_setting = [DecisionStep::EntryAsk, DecisionStep::EntryAllow, DecisionStep::Trust];
+        let decided = settings.iter().filter(|said| said.decided).count();
+        prop_assert_eq!(decided, usize::from(by_setting.contains(&explained.step)));
+        let deciders: Vec<_> = rules.iter().filter(|said| said.decided).collect();
         match &explained.base_decision.reason {
             DecisionReason::Rule { text, origin } => {
                 prop_assert_eq!(deciders.len(), 1);
-                prop_assert_eq!((&deciders[0].text, &deciders[0].origin), (text, origin));
+                prop_assert_eq!((&*deciders[0].text, &deciders[0].origin), (*text, *origin));
                 prop_assert!(deciders[0].holds);
                 prop_assert_eq!(deciders[0].effect, explained.base_decision.effect);
             }
             _ => prop_assert!(deciders.is_empty()),
         }
         // No applicable rule of higher precedence was skipped.
-        let holding = |effect| explained.rules.iter().any(|said| said.holds && said.effect == effect);
+        let holding = |effect| rules.iter().any(|said| said.holds && said.effect == effect);
         if explained.step > DecisionStep::Deny {
             prop_assert!(!holding(Effect::Deny));
         }
         if explained.step > DecisionStep::UserAllow {
             let asks = policy.mode().0 != PolicyMode::Full;
             let counts = |effect| asks || effect != Effect::Ask;
-            prop_assert!(!explained.rules.iter().any(|said| said.holds && counts(said.effect)));
+            prop_assert!(!rules.iter().any(|said| said.holds && counts(said.effect)));
         }
         prop_assert!(explained.rules.is_sorted_by_key(|said| said.layer));
         prop_assert!(!explained.decision.reason.to_string().is_empty());
@@ -56,7 +61,7 @@ fn every_layer_tells_what_it_says_and_what_does_not_hold() {
     let told: Vec<_> = explained
         .rules
         .iter()
-        .map(|said| (said.layer, said.effect, said.text, said.holds, said.decided))
+        .map(|said| (said.layer, said.effect, &*said.text, said.holds, said.decided))
         .collect();
     assert_eq!(
         told,

@@ -8,7 +8,7 @@ use crate::out;
 use crate::verbs::diagnostics;
 
 pub fn run(context: &CliContext) -> Result<Exit, CliError> {
-    let plan = context.setup_options()?.read_files()?;
+    let plan = toolgate_host::read_files(&context.setup_options()?)?;
     let servers = plan.entries.len();
     let checked = out::count(servers, "server");
     diagnostics::print(context, &plan.check(), json!({ "servers": servers }), &checked)

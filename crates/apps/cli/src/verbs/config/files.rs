@@ -59,7 +59,7 @@ impl PermissionsJson {
 
 pub fn run(context: &CliContext, all: bool) -> Result<Exit, CliError> {
     let options = context.setup_options()?;
-    let plan = options.read_files()?;
+    let plan = toolgate_host::read_files(&options)?;
     let mut lines: Vec<ConfigFileJson> = Vec::new();
     for file in &plan.files {
         let counts = |path: &PathBuf| *path == file.path;
@@ -76,7 +76,7 @@ pub fn run(context: &CliContext, all: bool) -> Result<Exit, CliError> {
     }
     if all {
         let read: Vec<_> = lines.iter().map(|line| line.path.clone()).collect();
-        let unread = known_files(&options.sources()).into_iter();
+        let unread = known_files(&options).into_iter();
         lines.extend(
             unread.filter(|file| !read.contains(&file.at.path)).map(ConfigFileJson::from_missing),
         );

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use toolgate_context::ingest::{IngestOptions, IngestRemarks, IngestReport};
 use toolgate_context::{ContextError, Ingester, PdfReader, WatchEvent, watch_paths};
-use toolgate_host::{Setup, SetupOptions, ShutdownSignals};
+use toolgate_host::{ConfigSources, Setup, ShutdownSignals};
 
 use super::display::format_count;
 use super::open_library;
@@ -128,7 +128,7 @@ async fn ingest_options(
 /// Returns the folders that the user's and the system's config files mark as trusted.
 async fn trusted_folders(context: &CliContext) -> Result<Vec<PathBuf>, CliError> {
     let (home, config) = (context.home.clone(), context.config.clone());
-    let options = SetupOptions { home, config, project_dir: None, own_endpoints: Vec::new() };
+    let options = ConfigSources { home, config, project_dir: None, own_endpoints: Vec::new() };
     let setup = Setup::load(options).await?;
     Ok(setup.plan().settings.context.trusted.clone())
 }

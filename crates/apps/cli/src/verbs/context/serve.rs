@@ -9,7 +9,7 @@ use tokio::io::{stdin, stdout};
 use toolgate_context::ingest::IngestOptions as What;
 use toolgate_context::{IngestPermissions, Names, tools_server};
 use toolgate_gateway::{Gateway, Options};
-use toolgate_host::{Host, Setup, SetupOptions};
+use toolgate_host::{ConfigSources, Host, Setup};
 
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit, error_chain};
@@ -59,7 +59,7 @@ pub async fn run(context: &CliContext, options: &ContextServeArgs) -> Result<Exi
 /// Loads the user's and the system's config, without project files.
 async fn load_user_setup(context: &CliContext) -> Result<Setup, CliError> {
     let (home, config) = (context.home.clone(), context.config.clone());
-    let options = SetupOptions { home, config, project_dir: None, own_endpoints: Vec::new() };
+    let options = ConfigSources { home, config, project_dir: None, own_endpoints: Vec::new() };
     Ok(Setup::load(options).await?)
 }
 

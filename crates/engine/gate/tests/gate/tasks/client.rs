@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use toolgate_gate::{Caller, CallerId, Client as Program, Gate, Principal};
-use toolgate_session::{Answer, CallerScope, Interactor, Question, QuestionKind};
+use toolgate_session::{Answer, Interactor, Question, QuestionKind};
 use toolgate_wire::{Era, Frame, MessageLimits, Revision};
 
 use super::worker::EXTENSION;
@@ -18,7 +18,7 @@ pub struct Client {
 
 /// Answers every form with one name and nothing else, and remembers what it was told and asked.
 pub struct Person {
-    scope: CallerScope,
+    scope: CallerId,
     capabilities: Bytes,
     pub asked: Mutex<Vec<Value>>,
     pub told: Mutex<Vec<Value>>,
@@ -34,7 +34,7 @@ pub enum End {
 }
 
 impl Interactor for Person {
-    fn scope(&self) -> CallerScope {
+    fn scope(&self) -> CallerId {
         self.scope
     }
 
@@ -61,7 +61,7 @@ impl Client {
         let id = CallerId::fresh();
         let capabilities = Bytes::from(capabilities.to_string());
         let person = Arc::new(Person {
-            scope: id.scope(),
+            scope: id,
             capabilities: capabilities.clone(),
             asked: Mutex::default(),
             told: Mutex::default(),

@@ -6,15 +6,17 @@
 
 use std::borrow::Cow;
 
-use super::{StrippedTextBuilder, classify_chars, invisible_scan, is_hidden};
+use toolgate_findings::text::{
+    StrippedText, classify_chars, decode_escape, find_invisible, is_hidden,
+};
 
 /// Returns the JSON without invisible characters in its strings; borrowed if there are none. The
 /// input must be valid JSON.
-pub fn strip_json(raw: &[u8]) -> Cow<'_, [u8]> {
-    if invisible_scan::find_invisible(raw, 0, true).is_none() {
+pub(crate) fn strip_json(raw: &[u8]) -> Cow<'_, [u8]> {
+    if find_invisible(raw, 0, true).is_none() {
         return Cow::Borrowed(raw);
     }
-    let mut cut = StrippedTextBuilder::new(raw, "\\n");
+    let mut cut = StrippedText::new(raw, "\\n");
     let mut at = 0;
     let mut key: &[u8] = b"";
     while let Some(open) = memchr::memchr(b'"', raw.get(at..).unwrap_or_default()) {
@@ -25,7 +27,7 @@ pub fn strip_json(raw: &[u8]) -> Cow<'_, [u8]> {
         if is_key(raw, at) {
             key = body;
         } else {
-            if invisible_scan::find_invisible(body, 0, true).is_some() {
+            if find_invisible(body, 0, true).is_some() {
                 let expression = key == b"pattern";
                 clean(&mut cut, JsonStringChars { raw, at: from, end: to }, expression);
             }
@@ -35,7 +37,7 @@ pub fn strip_json(raw: &[u8]) -> Cow<'_, [u8]> {
     cut.finish().map_or(Cow::Borrowed(raw), Cow::Owned)
 }
 
-fn clean(cut: &mut StrippedTextBuilder<'_>, units: JsonStringChars<'_>, expression: bool) {
+fn clean(cut: &mut StrippedText<'_>, units: JsonStringChars<'_>, expression: bool) {
     match expression {
         false => classify_chars(units, |fate, from, to| cut.take(fate, from, to)),
         true => escape_pattern(cut, units),
@@ -43,7 +45,7 @@ fn clean(cut: &mut StrippedTextBuilder<'_>, units: JsonStringChars<'_>, expressi
 }
 
 /// Replaces invisible characters in a regular expression by its own escapes.
-fn escape_pattern(cut: &mut StrippedTextBuilder<'_>, units: JsonStringChars<'_>) {
+fn escape_pattern(cut: &mut StrippedText<'_>, units: JsonStringChars<'_>) {
     let mut escaped = false;
     for (c, from, to) in units {
         if is_hidden(c) {
@@ -92,7 +94,7 @@ impl Iterator for JsonStringChars<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.raw.get(self.at..self.end).filter(|rest| !rest.is_empty())?;
         let (c, len) = match rest {
-            [b'\\', b'u', ..] => invisible_scan::unicode(rest),
+            [b'\\', b'u', ..] => decode_escape(rest),
             [b'\\', b'b', ..] => (Some('\u{8}'), 2),
             [b'\\', b'f', ..] => (Some('\u{c}'), 2),
             [b'\\', b'n', ..] => (Some('\n'), 2),
@@ -120,48 +122,4 @@ fn character(rest: &[u8]) -> (Option<char>, usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(raw: &str) -> String {
-        String::from_utf8(strip_json(raw.as_bytes()).into_owned()).unwrap()
-    }
-
-    #[test]
-    fn only_the_insides_of_texts_change() {
-        let given =
-            "{ \"a\" : [1.50, \"x\u{200b}y\", \"\\u202Ez\"],\"b\":\"\\ud83d\\ude42\\/\\b\" }";
-        let expected = "{ \"a\" : [1.50, \"xy\", \"z\"],\"b\":\"\\ud83d\\ude42\\/\" }";
-        assert_eq!(shown(given), expected);
-    }
-
-    #[test]
-    fn keys_stay() {
-        let given = "{\"a\u{200b}\":\"b\u{200b}\",\"c\\u200b\" : 1}";
-        assert_eq!(shown(given), "{\"a\u{200b}\":\"b\",\"c\\u200b\" : 1}");
-    }
-
-    #[test]
-    fn an_expression_keeps_its_meaning() {
-        let given = r#"{"pattern":"^[^\u0000-\u001f\uDB40\uDC01]*$","title":"\u0007"}"#;
-        let expected = r#"{"pattern":"^[^\\u0000-\\u001f\\u{e0001}]*$","title":""}"#;
-        assert_eq!(shown(given), expected);
-    }
-
-    #[test]
-    fn a_command_goes_whole_however_it_is_written() {
-        let given =
-            r#"["\u001b[31mred\u001b[0m","\u001b]8;;https:\/\/x\u0007docs\u001b]8;;\u0007"]"#;
-        assert_eq!(shown(given), r#"["red","docs"]"#);
-    }
-
-    #[test]
-    fn halves_of_a_pair_do_not_become_one() {
-        assert_eq!(shown(r#"["a\udb40\u200b\udc41b"]"#), r#"["ab"]"#);
-    }
-
-    #[test]
-    fn an_escape_before_something_invisible_becomes_its_own() {
-        assert_eq!(shown(r#"{"pattern":"a\\\u200b"}"#), r#"{"pattern":"a\\u200b"}"#);
-    }
-}
+mod tests;
