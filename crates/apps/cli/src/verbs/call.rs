@@ -59,7 +59,7 @@ impl CallArgs {
         let plan = toolgate_host::read_files(&context.setup_options()?)?;
         let is_server = |name: &str| plan.entries.iter().any(|it| it.spec.name.as_str() == name);
         let splits = || self.server.match_indices(SEPARATOR).map(|(at, _)| at);
-        let declared = splits().find(|at| is_server(&self.server[..*at]));
+        let declared = splits().filter(|at| is_server(&self.server[..*at])).last();
         let split = declared.or_else(|| splits().next());
         match (split.filter(|_| !is_server(&self.server)), &self.tool) {
             (Some(at), next) => Ok(NamedCall {

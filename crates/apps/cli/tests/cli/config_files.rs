@@ -139,7 +139,8 @@ fn shells_complete_verbs_and_the_names_of_servers_tools_and_profiles() {
         asked.args(words).env("TOOLGATE_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index);
         let said = run(asked.env("_CLAP_IFS", "\n"));
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}: {said:?}");
-        said.out.lines().map(str::to_owned).collect::<Vec<_>>()
+        let names = said.out.lines().filter(|line| !line.starts_with("--"));
+        names.map(str::to_owned).collect::<Vec<_>>()
     };
     for verb in ["add-json", "remove", "doctor", "help"] {
         assert_eq!(completed(&[&verb[..4]])[0], verb);
