@@ -1,15 +1,17 @@
 //! `cargo xtask names`: every type of the workspace with its meaning, and the rules for names.
 //!
 //! One name stands for one concept. The check finds a name that is defined twice, a type without a
-//! meaning, a name that is a bare participle, and a document that names what does not exist.
+//! meaning, a name that is a bare participle, a document that names what does not exist, and code
+//! that reads the text of an error.
 //! Whether a name is a good one, people decide.
 
 mod documents;
+mod error_texts;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
 
@@ -64,6 +66,7 @@ pub fn check() -> VerbResult {
     let mut faults = faults(&definitions);
     let types = definitions.iter().map(|definition| &*definition.name).collect();
     faults.extend(documents::faults(&workspace::root(), &types)?);
+    faults.extend(error_text_faults()?);
     if faults.is_empty() {
         eprintln!("names: {} types in order", definitions.len());
         return Ok(());
@@ -143,18 +146,42 @@ fn definitions() -> Result<Vec<TypeDefinition>, String> {
 }
 
 fn of_member(root: &Path, member: &WorkspaceMember) -> Result<Vec<TypeDefinition>, String> {
+    let mut found = Vec::new();
+    for (path, text) in sources(root, member)? {
+        found.extend(of_text(&path, &text)?);
+    }
+    Ok(found)
+}
+
+/// The paths and texts of a member's sources, without tests.
+fn sources(root: &Path, member: &WorkspaceMember) -> Result<Vec<(String, String)>, String> {
     let folder = root.join(&member.folder).join("src");
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let mut found = Vec::new();
-    for file in rust_files(&folder)?.into_iter().filter(|file| !is_test_file(file)) {
+    let files = rust_files(&folder)?.into_iter().filter(|file| !is_test_file(file));
+    let read = |file: PathBuf| {
         let path = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&file)
-            .map_err(|error| format!("cannot read {path}: {error}"))?;
-        found.extend(of_text(&path, &text)?);
+        let text = std::fs::read_to_string(&file);
+        Ok((path.clone(), text.map_err(|error| format!("cannot read {path}: {error}"))?))
+    };
+    files.map(read).collect()
+}
+
+/// Faults of the product's code that reads the texts of errors.
+fn error_text_faults() -> Result<Vec<String>, String> {
+    let (root, mut faults) = (workspace::root(), Vec::new());
+    let members = workspace::members()?;
+    let is_product = |member: &&WorkspaceMember| {
+        member.folder.starts_with("crates") && !member.folder.ends_with("testkit")
+    };
+    for member in members.iter().filter(is_product) {
+        for (path, text) in sources(&root, member)? {
+            let file = syn::parse_file(&text).map_err(|error| format!("{path}: {error}"))?;
+            faults.extend(error_texts::faults(&path, &file));
+        }
     }
-    Ok(found)
+    Ok(faults)
 }
 
 /// Whether a file holds tests: `tests.rs`, or below a folder `tests`.

@@ -13,8 +13,8 @@ use toolgate_exposure::NamingOptions;
 use toolgate_fleet::{BuiltInServer, FleetServer};
 use toolgate_gate::GatewaySettings;
 use toolgate_model::{
-    ContextNamingStyle, ContextOfferMode, ExposureMode, Mask, Origin, SamplingLimits, ServerName,
-    ServerSpec, ServerState, StartBlock, TransportSpec,
+    ContextNamingStyle, ContextOfferMode, ErrorCode, ExposureMode, Mask, Origin, SamplingLimits,
+    ServerName, ServerSpec, ServerState, StartBlock, TransportSpec,
 };
 use toolgate_pins::LockFile;
 
@@ -155,9 +155,10 @@ impl BuiltinServers {
             member.initial_state == ServerState::NotStarted || member.has_unset_variable;
         match locked.and_then(|lock| lock.check_server(&member.spec)).filter(|_| may_start) {
             Some(refused) => {
+                let reason = format!("{}, and this gateway is frozen", refused.text);
                 let block = StartBlock {
-                    reason: format!("{}, and this gateway is frozen", refused.text),
                     hint: Some("run `toolgate lock` to update the lock file".into()),
+                    ..StartBlock::new(ErrorCode::PinLockMismatch, reason)
                 };
                 FleetServer {
                     initial_state: ServerState::Blocked(block),

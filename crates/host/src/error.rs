@@ -3,7 +3,7 @@
 use toolgate_config::ConfigError;
 use toolgate_gate::GateError;
 use toolgate_journal::JournalError;
-use toolgate_model::ServerNameError;
+use toolgate_model::{CodedError, ErrorCode, ServerNameError};
 use toolgate_store::StoreError;
 use toolgate_transport::TransportError;
 use toolgate_wire::WireError;
@@ -55,4 +55,41 @@ pub enum HostError {
     /// The answer is not valid JSON.
     #[error("the answer is not valid JSON: {0}")]
     Json(#[from] serde_json::Error),
+}
+
+impl CodedError for HostError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Config(error) => error.code(),
+            Self::ReadAborted(_) => ErrorCode::CliInternal,
+            Self::Store(error) => error.code(),
+            Self::Journal(error) => error.code(),
+            Self::Name(error) => error.code(),
+            Self::NoServer(_) => ErrorCode::ServerUnknown,
+            Self::Pins(_) => ErrorCode::PinUnknown,
+            Self::NoProfile(_) => ErrorCode::ConfigProfile,
+            Self::Refused(error) => error.code,
+            Self::ServerError { .. } => ErrorCode::CallServerError,
+            Self::Wire(_) => ErrorCode::CallParams,
+            Self::LargeAnswer(error) => error.code(),
+            Self::Json(_) => ErrorCode::CallBadAnswer,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Config(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Journal(error) => error.hint(),
+            Self::Name(error) => error.hint(),
+            Self::NoServer(_) => Some("run `toolgate list` to list the servers".to_owned()),
+            Self::NoProfile(error) | Self::Refused(error) => error.hint.clone(),
+            Self::LargeAnswer(error) => error.hint(),
+            Self::ReadAborted(_)
+            | Self::Pins(_)
+            | Self::ServerError { .. }
+            | Self::Wire(_)
+            | Self::Json(_) => None,
+        }
+    }
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolgate_config::{
-    ConfigError, ConfigSources, Environment, Home, LastGoodFiles, Plan, PlanEntry, StartStatus,
-    load, reload, watched_paths,
+    ConfigSources, Environment, Home, LastGoodFiles, Plan, PlanEntry, StartStatus, load, reload,
+    watched_paths,
 };
 use toolgate_fleet::FleetServer;
-use toolgate_model::{CapabilityKind, ConfigScope, ServerName, ServerState, StartBlock};
+use toolgate_model::{CapabilityKind, ConfigScope, ErrorCode, ServerName, ServerState, StartBlock};
 use toolgate_store::{Consent, ConsentSet, StateStore};
 
 use crate::HostError;
@@ -154,10 +154,10 @@ pub(crate) fn fleet_server(entry: &PlanEntry, place: usize) -> FleetServer {
         StartStatus::Ready => ServerState::NotStarted,
         StartStatus::Disabled => ServerState::Disabled,
         StartStatus::NeedsConsent => ServerState::Blocked(StartBlock {
-            reason: "needs consent".into(),
             hint: Some(consent_hint(&entry.spec.name)),
+            ..StartBlock::new(ErrorCode::ConsentNeeded, "needs consent")
         }),
-        StartStatus::Blocked(reason) => ServerState::Blocked(reason.clone().into()),
+        StartStatus::Blocked(block) => ServerState::Blocked(block.clone()),
     };
     let declared = entry.clone();
     FleetServer {
@@ -166,19 +166,10 @@ pub(crate) fn fleet_server(entry: &PlanEntry, place: usize) -> FleetServer {
         has_unset_variable: entry.has_unset_variable,
         project: entry.variable_context.project.clone(),
         resolve: Arc::new(move |_| {
-            declared.resolve(&Environment::of_process()).map_err(|error| start_block(&error))
+            declared.resolve(&Environment::of_process()).map_err(|error| (&error).into())
         }),
         ..FleetServer::from_spec(entry.spec.clone(), entry.origin.clone())
     }
-}
-
-/// Converts an error of expanding a declaration. Only the operator learns how to consent.
-fn start_block(error: &ConfigError) -> StartBlock {
-    let hint = match error {
-        ConfigError::Changed { server } => Some(consent_hint(server)),
-        _ => None,
-    };
-    StartBlock { reason: error.to_string(), hint }
 }
 
 fn consent_hint(server: &ServerName) -> String {

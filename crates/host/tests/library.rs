@@ -32,7 +32,7 @@ async fn an_embedders_tool_passes_the_gate_under_its_bare_name() {
     let failed = host.call("double", &json!({})).await.unwrap();
     assert_eq!(failed["isError"], true);
     let unknown = host.call("triple", &json!({})).await.unwrap_err();
-    assert!(matches!(unknown, HostError::Refused(refusal) if refusal.code == -32602));
+    assert!(matches!(unknown, HostError::Refused(refusal) if refusal.rpc_code == -32602));
     host.close().await;
 }
 

@@ -94,7 +94,7 @@ impl Stage {
         let answer = self.host.gate().pass(&request, &self.caller, self.person.clone()).await;
         let answer = match answer {
             Ok(answer) => answer,
-            Err(refusal) => return Err(json!({ "code": refusal.code })),
+            Err(refusal) => return Err(json!({ "code": refusal.rpc_code })),
         };
         let value = |raw: &[u8]| serde_json::from_slice(raw).unwrap();
         answer.error().map_or_else(|| Ok(value(answer.result().unwrap())), |it| Err(value(it)))

@@ -7,6 +7,7 @@
 use std::io::Read;
 
 use serde_json::Value;
+use toolgate_model::ErrorCode;
 use toolgate_wire::string;
 
 use crate::exit::CliError;
@@ -29,13 +30,15 @@ pub fn read(words: &[String], schema: &Value, stdin: impl Read) -> Result<String
 fn read_stdin(mut stdin: impl Read) -> Result<String, CliError> {
     let mut text = String::new();
     let read = stdin.read_to_string(&mut text);
-    read.map_err(|error| CliError::failed(format!("cannot read standard input: {error}")))?;
+    read.map_err(|error| {
+        CliError::new(ErrorCode::CliRead, format!("cannot read standard input: {error}"))
+    })?;
     Ok(text)
 }
 
 fn check_object(text: String, what: &str) -> Result<String, CliError> {
     let invalid = |why: String| {
-        CliError::usage(format!("{what} {why}"))
+        CliError::new(ErrorCode::CliArguments, format!("{what} {why}"))
             .hint(r#"write a JSON object, for example {"key":"value"}"#)
     };
     match serde_json::from_str::<Value>(&text) {
@@ -50,12 +53,15 @@ fn parse_pairs(words: &[String], schema: &Value) -> Result<String, CliError> {
     for word in words {
         let (key, typed) =
             word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
-                CliError::usage(format!("invalid argument `{word}`"))
+                CliError::new(ErrorCode::CliArguments, format!("invalid argument `{word}`"))
                     .hint("write key=value, or one JSON object, or - to read JSON from stdin")
             })?;
         if members.iter().any(|(known, _)| *known == key) {
-            return Err(CliError::usage(format!("argument `{key}` is given twice"))
-                .hint("write several values as a JSON array: key='[1,2]'"));
+            return Err(CliError::new(
+                ErrorCode::CliArguments,
+                format!("argument `{key}` is given twice"),
+            )
+            .hint("write several values as a JSON array: key='[1,2]'"));
         }
         let property = &schema["properties"][key];
         if property.is_null() && schema["additionalProperties"] == false {
@@ -71,7 +77,7 @@ fn unknown_argument_error(key: &str, schema: &Value) -> CliError {
     let properties = schema["properties"].as_object().into_iter().flatten();
     let known: Vec<_> = properties.map(|(name, _)| name.as_str()).collect();
     let otherwise = format!("its arguments are {}", known.join(", "));
-    CliError::usage(format!("the tool has no argument `{key}`"))
+    CliError::new(ErrorCode::CallArguments, format!("the tool has no argument `{key}`"))
         .hint(did_you_mean(key, &known, otherwise))
 }
 
@@ -93,8 +99,11 @@ fn parse_value(
         return Ok(typed.trim().to_owned());
     }
     let types = types.join(" or ");
-    Err(CliError::usage(format!("`{key}` must be of type {types}, got `{typed}`"))
-        .hint("run `toolgate discover SERVER --json` to see the tool's schema"))
+    Err(CliError::new(
+        ErrorCode::CallArguments,
+        format!("`{key}` must be of type {types}, got `{typed}`"),
+    )
+    .hint("run `toolgate discover SERVER --json` to see the tool's schema"))
 }
 
 /// Collects the types that a schema allows, following references and alternatives.
@@ -187,7 +196,7 @@ mod tests {
             &["{\"a\":"],
             &["text=a", "text=b"],
         ] {
-            assert_eq!(typed(words).unwrap_err().exit, Exit::Usage, "{words:?}");
+            assert_eq!(typed(words).unwrap_err().exit(), Exit::Usage, "{words:?}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use toolgate_model::ErrorCode;
 
 use crate::complete::profile_names;
 use crate::exit::{CliError, Exit};
@@ -22,8 +23,8 @@ use crate::verbs::{
 use crate::verbs::{
     call::CallArgs, compile_resource::CompileResourceArgs,
     conformance_client::ConformanceClientArgs, consent::ConsentArgs, context::ContextArgs,
-    discover::DiscoverArgs, doctor::DoctorArgs, exposure::ExposureArgs, prompt::PromptArgs,
-    read_resource::ReadResourceArgs, search::SearchArgs, serve::ServeArgs,
+    discover::DiscoverArgs, doctor::DoctorArgs, explain::ExplainArgs, exposure::ExposureArgs,
+    prompt::PromptArgs, read_resource::ReadResourceArgs, search::SearchArgs, serve::ServeArgs,
 };
 use crate::verbs::{
     export::ExportArgs, import::ImportArgs, install::InstallArgs, uninstall::UninstallArgs,
@@ -46,7 +47,7 @@ const VERB_GROUPS: [(&str, &[&str]); 6] = [
     ),
     ("Control", &["policy", "approvals", "exposure", "pins", "lock", "keys", "secret"]),
     ("Review", &["audit", "score", "report"]),
-    ("Toolgate itself", &["config", "completions", "man", "sample-server", "help"]),
+    ("Toolgate itself", &["config", "explain", "completions", "man", "sample-server", "help"]),
 ];
 
 /// Returns the definition of the command line.
@@ -231,6 +232,8 @@ pub enum VerbCommand {
     /// Run a small MCP server on stdin and stdout for testing
     #[command(after_help = "Example: toolgate sample-server")]
     SampleServer,
+    /// Explain an error code
+    Explain(ExplainArgs),
     /// Generate a shell completion script
     Completions(CompletionsArgs),
     /// Print or write the manual pages
@@ -242,7 +245,13 @@ pub enum VerbCommand {
 
 /// Prints help, version or the usage error that clap returned, and returns the exit code. Requested
 /// help and version exit with success.
-pub fn handle_parse_error(error: &clap::Error) -> Result<Exit, CliError> {
+pub fn handle_parse_error(error: &clap::Error, json: bool) -> Result<Exit, CliError> {
+    if json && error.use_stderr() {
+        let text = error.render().to_string();
+        let text = text.trim_end();
+        let message = text.strip_prefix("error: ").unwrap_or(text);
+        return Err(CliError::new(ErrorCode::CliUsage, message));
+    }
     if error.kind() == ErrorKind::MissingSubcommand {
         out::alert(command().render_help().to_string().trim_end());
         return Ok(Exit::Usage);

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use toolgate_context::{LibraryHandle, shell_word};
 use toolgate_host::{ConfigSources, DEFAULT_PROFILE, Home, Setup, ensure_user_config};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli::GlobalArgs;
-use crate::exit::{CliError, error_chain};
+use crate::exit::CliError;
 use crate::operator::PassphraseInput;
 use crate::transfer::install_registry::InstallRegistry;
 
@@ -44,8 +46,7 @@ impl CliContext {
 
     /// Returns the context with this home and config file, and no other option.
     pub fn of_files(home: Option<PathBuf>, config: Option<PathBuf>) -> Result<Self, CliError> {
-        let home = Home::find(home, &|name| std::env::var(name).ok())
-            .map_err(|error| CliError::usage(error_chain(&error)))?;
+        let home = Home::find(home, &|name| std::env::var(name).ok())?;
         Ok(Self {
             home,
             config: config.as_deref().map(absolute).transpose()?,
@@ -67,8 +68,11 @@ impl CliContext {
         let project_dir = match self.config {
             Some(_) => None,
             None => Some(std::env::current_dir().map_err(|error| {
-                CliError::failed(format!("cannot find the current folder: {error}"))
-                    .hint("change to an existing folder")
+                CliError::new(
+                    ErrorCode::CliRead,
+                    format!("cannot find the current folder: {error}"),
+                )
+                .hint("change to an existing folder")
             })?),
         };
         let (home, config) = (self.home.clone(), self.config.clone());
@@ -108,18 +112,21 @@ impl CliContext {
             return Ok(None);
         }
         let created = ensure_user_config(&self.home, &own_program()?);
-        let created = created.map_err(|error| CliError::usage(error_chain(&error)))?;
+        let created = created?;
         Ok(created.then(|| self.home.config_file()))
     }
 }
 
 /// Returns the path of this executable.
 pub fn own_program() -> Result<PathBuf, CliError> {
-    std::env::current_exe()
-        .map_err(|error| CliError::failed(format!("cannot find this executable: {error}")))
+    std::env::current_exe().map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot find this executable: {error}"))
+    })
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, CliError> {
-    let failed = |error| CliError::usage(format!("cannot resolve {}: {error}", path.display()));
+    let failed = |error| {
+        CliError::new(ErrorCode::CliUsage, format!("cannot resolve {}: {error}", path.display()))
+    };
     std::path::absolute(path).map_err(failed)
 }

@@ -43,7 +43,7 @@ pub fn tool_names() -> ArgValueCandidates {
             return Ok(Vec::new());
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| CliError::failed(error.to_string()))?;
+        let runtime = runtime?;
         runtime.block_on(async {
             let setup = line.context.load_setup().await?;
             Ok(setup.cached_tools(&line.server.unwrap_or_default()).await?)
@@ -74,7 +74,7 @@ impl TypedLine {
         let words: Vec<OsString> =
             std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
         let matches = cli::command().ignore_errors(true).try_get_matches_from(words);
-        let matches = matches.map_err(|error| CliError::usage(error.to_string()))?;
+        let matches = matches?;
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
         let context = CliContext::of_files(path("home"), path("config"))?;
         Ok(Self { context, server: typed_server(&matches) })

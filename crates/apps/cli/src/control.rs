@@ -24,6 +24,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use toolgate_model::ErrorCode;
+
 use crate::exit::CliError;
 
 pub use approvals::{
@@ -239,7 +241,10 @@ impl ControlResponse {
         match self {
             Self { answer: Some(answer), .. } => Ok(answer),
             Self { failure: Some(failure), .. } => Err(failure),
-            _ => Err(CliError::failed("invalid answer from the gateway: it is empty")),
+            _ => Err(CliError::new(
+                ErrorCode::GatewayAnswer,
+                "invalid answer from the gateway: it is empty",
+            )),
         }
     }
 }

@@ -147,8 +147,8 @@ fn check_usable(plan: &Plan) -> Result<(), CliError> {
     };
     match plan.diagnostics.iter().find(is_fault) {
         Some(fault) if plan.entries.is_empty() => {
-            let what = format!("invalid configuration: {}: {}", fault.origin, fault.message);
-            Err(CliError { hint: fault.hint.clone(), ..CliError::usage(what) })
+            let message = format!("invalid configuration: {}: {}", fault.origin, fault.message);
+            Err(CliError { code: fault.code, message, hint: fault.hint.clone() })
         }
         _ => Ok(()),
     }

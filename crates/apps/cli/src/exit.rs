@@ -1,52 +1,49 @@
-//! Exit codes, and the error type that every verb returns.
+//! The error type that every verb returns, and its report.
 
 use std::error::Error;
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::HostError;
+use serde_json::json;
+use toolgate_model::{CodedError, ErrorCode};
+
 pub use toolgate_model::Exit;
 
 use crate::out;
 
-/// The error that ends a verb: an exit code, a message and an optional hint.
+/// The error that ends a verb: a code, which determines the exit code, a message and a hint.
 ///
-/// The message stands alone: it is printed as `error: {what}`.
+/// The message stands alone: it is printed as `error[CODE]: {message}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{what}")]
+#[error("{message}")]
 pub struct CliError {
-    /// The exit code.
-    pub exit: Exit,
-    /// The message: what happened, in lower case, without a final full stop.
-    pub what: String,
+    /// The stable code.
+    pub code: ErrorCode,
+    /// What happened, in lower case, without a final full stop.
+    pub message: String,
     /// What the user can do next.
     pub hint: Option<String>,
 }
 
 impl CliError {
-    /// Returns an error with exit code 1: the verb failed.
-    pub fn failed(what: impl Into<String>) -> Self {
-        Self { exit: Exit::Failed, what: what.into(), hint: None }
+    /// Returns an error without a hint.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
     }
 
-    /// Returns an error with exit code 2: bad usage or bad configuration.
-    pub fn usage(what: impl Into<String>) -> Self {
-        Self { exit: Exit::Usage, what: what.into(), hint: None }
+    /// Returns the error of a library, with its causes.
+    pub fn of(error: &impl CodedError) -> Self {
+        Self { code: error.code(), message: error_chain(error), hint: error.hint() }
     }
 
-    /// Returns an error with exit code 3: refused by policy.
-    pub fn refused(what: impl Into<String>) -> Self {
-        Self { exit: Exit::Refused, what: what.into(), hint: None }
-    }
-
-    /// Returns the error with exit code 130 of a verb that a signal interrupted.
+    /// Returns the error of a verb that a signal interrupted.
     pub fn interrupted() -> Self {
-        Self { exit: Exit::Interrupted, what: "interrupted".into(), hint: None }
+        Self::new(ErrorCode::CliInterrupted, "interrupted")
     }
 
     /// Returns the error that ends a run whose standard output was closed by its reader. It exits
     /// with 0 and is not reported.
     pub fn broken_pipe() -> Self {
-        Self { exit: Exit::Done, what: "standard output is closed".into(), hint: None }
+        Self::new(ErrorCode::CliBrokenPipe, "standard output is closed")
     }
 
     /// Adds a hint.
@@ -55,36 +52,33 @@ impl CliError {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Prints the message and the hint to stderr.
-    pub fn report(&self) {
-        if self.exit == Exit::Done {
+    /// Returns the exit code.
+    pub fn exit(&self) -> Exit {
+        self.code.exit()
+    }
+
+    /// Prints the error to stderr, as text or as one JSON object.
+    pub fn report(&self, json: bool) {
+        let Self { code, message, hint } = self;
+        if self.exit() == Exit::Done {
             return;
         }
-        out::alert(&format!(
-            "{} {}",
-            out::red("error:"),
-            out::escape_invisible_lines(&self.to_string())
-        ));
-        if let Some(hint) = &self.hint {
+        if json {
+            let exit = self.exit() as u8;
+            let error = json!({ "code": code, "message": message, "hint": hint, "exit": exit });
+            return out::alert(&json!({ "error": error }).to_string());
+        }
+        let label = out::red(&format!("error[{code}]:"));
+        out::alert(&format!("{label} {}", out::escape_invisible_lines(message)));
+        if let Some(hint) = hint {
             out::alert(&format!("{} {}", out::cyan("hint:"), out::escape_invisible_lines(hint)));
         }
     }
 }
 
-impl From<HostError> for CliError {
-    fn from(error: HostError) -> Self {
-        let what = error_chain(&error);
-        match error {
-            HostError::Config(_) => {
-                Self::usage(what).hint("check the paths given with --home and --config")
-            }
-            HostError::NoProfile(_) => Self::usage(what)
-                .hint("choose a declared profile with --as, or declare it as [profiles.NAME]"),
-            HostError::NoServer(_) => {
-                Self::failed(what).hint("run `toolgate list` to list the servers")
-            }
-            _ => Self::failed(what),
-        }
+impl<E: CodedError> From<E> for CliError {
+    fn from(error: E) -> Self {
+        Self::of(&error)
     }
 }
 

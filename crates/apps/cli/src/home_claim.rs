@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use toolgate_host::Home;
+use toolgate_model::ErrorCode;
 use toolgate_transport::local::{ListenLock, LocalListener};
 
 use crate::exit::{CliError, error_chain};
@@ -33,12 +34,15 @@ impl HomeClaim {
 
 /// Claims the home. Returns `None` if another process owns it.
 pub fn claim_home(home: &Home) -> Result<Option<HomeClaim>, CliError> {
-    home.create().map_err(|error| CliError::failed(error_chain(&error)))?;
+    home.create()?;
     let lock =
         ListenLock::try_acquire(&home.state_dir().join("control.lock")).map_err(|error| {
             let home = home.state_dir().display();
-            CliError::failed(format!("cannot claim {home}: {}", error_chain(&error)))
-                .hint("use another home with --home DIR")
+            CliError::new(
+                ErrorCode::GatewayHome,
+                format!("cannot claim {home}: {}", error_chain(&error)),
+            )
+            .hint("use another home with --home DIR")
         })?;
     let Some(lock) = lock else { return Ok(None) };
     let listener = LocalListener::bind(&home.control_socket(), &lock).inspect_err(|error| {

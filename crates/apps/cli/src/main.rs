@@ -4,6 +4,8 @@
 //! reaches them through [`server_access`]: the running gateway of the home, or a gateway embedded
 //! in this process. All requests to servers go through the gate.
 
+use toolgate_model::ErrorCode;
+
 mod arguments;
 mod cli;
 mod cli_context;
@@ -30,6 +32,7 @@ mod suggesting_parser;
 mod transfer;
 mod verbs;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use cli::Cli;
@@ -44,25 +47,31 @@ fn main() -> ExitCode {
         return code;
     }
     complete::answer_shell();
-    let exit = run().unwrap_or_else(|failure| {
-        failure.report();
-        failure.exit
+    let arguments: Vec<_> = std::env::args_os().collect();
+    // Everything after `--` belongs to the command of a server.
+    let json = arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    let exit = run(arguments, json).unwrap_or_else(|failure| {
+        failure.report(json);
+        failure.exit()
     });
     ExitCode::from(exit as u8)
 }
 
-fn run() -> Result<Exit, CliError> {
-    let argv = verbs::add::reorder_add_options(cli::command, std::env::args_os().collect());
+fn run(arguments: Vec<OsString>, json: bool) -> Result<Exit, CliError> {
+    let argv = verbs::add::reorder_add_options(cli::command, arguments);
     let cli = match Cli::parse_words(argv) {
         Ok(cli) => cli,
-        Err(error) => return cli::handle_parse_error(&error),
+        Err(error) => return cli::handle_parse_error(&error, json),
     };
     out::set_quiet(cli.globals.quiet);
     logs::init_logging(&cli);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::failed(format!("cannot start the async runtime: {error}")))?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+            CliError::new(
+                ErrorCode::CliInternal,
+                format!("cannot start the async runtime: {error}"),
+            )
+        })?;
     let outcome = runtime.block_on(verbs::run(cli));
     // A thread that still reads the terminal would block an orderly shutdown forever.
     runtime.shutdown_background();

@@ -9,11 +9,12 @@ mod passphrase_input;
 
 use toolgate_gateway::ClientProcesses;
 use toolgate_host::{Home, PassphraseFile, Plan, Posture};
+use toolgate_model::ErrorCode;
 use toolgate_transport::peer::{self, PeerProcess};
 
 use crate::cli_context::CliContext;
 use crate::control::ControlRequest;
-use crate::exit::{CliError, error_chain};
+use crate::exit::CliError;
 use crate::server_access::RunningGateway;
 
 pub use passphrase_input::{PassphraseInput, prompt_passphrase};
@@ -135,7 +136,8 @@ impl OperatorVerifier {
         if self.passphrase.is_set() || rules.posture != Posture::Governed {
             return self.identify_any_posture(rules, requester).await;
         }
-        Err(CliError::refused(
+        Err(CliError::new(
+            ErrorCode::ApprovalPassphrase,
             "change refused: the governed posture requires an operator passphrase, and none is set",
         )
         .hint("run `toolgate approvals passphrase` to set one"))
@@ -150,7 +152,8 @@ impl OperatorVerifier {
     ) -> Result<OperatorIdentity, CliError> {
         let position = self.position(requester);
         if matches!(position, ProcessPosition::Server) {
-            return Err(CliError::refused(
+            return Err(CliError::new(
+                ErrorCode::ApprovalOperator,
                 "change refused: the request comes from a server process",
             ));
         }
@@ -164,7 +167,8 @@ impl OperatorVerifier {
                 Ok(OperatorIdentity::ClientTerminal)
             }
             ProcessPosition::Client(client) => Err(client_refusal(client)),
-            ProcessPosition::Server | ProcessPosition::Gone => Err(CliError::refused(
+            ProcessPosition::Server | ProcessPosition::Gone => Err(CliError::new(
+                ErrorCode::ApprovalOperator,
                 "change refused: the requesting process has ended and cannot be identified",
             )),
         }
@@ -185,8 +189,11 @@ impl OperatorVerifier {
 
     async fn check_passphrase(&self, given: Option<&str>) -> Result<OperatorIdentity, CliError> {
         let Some(given) = given.map(str::to_owned) else {
-            return Err(CliError::refused("change refused: the operator's passphrase is needed")
-                .hint("run the command in a terminal, or pipe it in with --passphrase-stdin"));
+            return Err(CliError::new(
+                ErrorCode::ApprovalPassphrase,
+                "change refused: the operator's passphrase is needed",
+            )
+            .hint("run the command in a terminal, or pipe it in with --passphrase-stdin"));
         };
         let _guard = self.verify_lock.lock().await;
         let passphrase = self.passphrase.clone();
@@ -194,7 +201,10 @@ impl OperatorVerifier {
             true => Ok(OperatorIdentity::Passphrase),
             false => {
                 tracing::warn!(target: "toolgate::gateway", "wrong operator passphrase");
-                Err(CliError::refused("change refused: the passphrase is wrong"))
+                Err(CliError::new(
+                    ErrorCode::ApprovalPassphrase,
+                    "change refused: the passphrase is wrong",
+                ))
             }
         }
     }
@@ -227,7 +237,7 @@ fn client_refusal(client: PeerProcess) -> CliError {
     let what = format!(
         "change refused: the request comes from inside a client ({program}, process {pid})"
     );
-    CliError::refused(what).hint(
+    CliError::new(ErrorCode::ApprovalOperator, what).hint(
         "use a terminal that the client did not start, answer in the client's own form, or set a \
          passphrase with `toolgate approvals passphrase`; to allow it from here, set \
          `approvals.from_client_terminal = true` in your own config file",
@@ -253,7 +263,8 @@ async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, toolgate_host::approvals::ApprovalError> + Send + 'static,
 ) -> Result<T, CliError> {
     let done = tokio::task::spawn_blocking(work).await;
-    let done =
-        done.map_err(|error| CliError::failed(format!("cannot check the passphrase: {error}")))?;
-    done.map_err(|error| CliError::failed(error_chain(&error)))
+    let done = done.map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot check the passphrase: {error}"))
+    })?;
+    done.map_err(CliError::from)
 }

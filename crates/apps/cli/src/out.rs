@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use toolgate_host::DiagnosticSeverity;
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
 use crate::exit::{CliError, Exit};
@@ -78,7 +80,9 @@ pub fn data(bytes: &[u8]) -> Result<(), CliError> {
     let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     written.map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => CliError::broken_pipe(),
-        _ => CliError::failed(format!("cannot write to standard output: {error}")),
+        _ => {
+            CliError::new(ErrorCode::CliWrite, format!("cannot write to standard output: {error}"))
+        }
     })
 }
 
@@ -89,15 +93,18 @@ pub fn line(text: &str) -> Result<(), CliError> {
 
 /// Writes a value to stdout as JSON.
 pub fn json(value: &(impl Serialize + ?Sized)) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| CliError::failed(format!("cannot write JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(value).map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot write JSON: {error}"))
+    })?;
     line(&if stdout_is_terminal() { escape_json(&text) } else { text })
 }
 
 /// Writes a value to stdout as one line of JSON.
 pub fn json_line(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string(value);
-    line(&text.map_err(|error| CliError::failed(format!("cannot write JSON: {error}")))?)
+    line(&text.map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot write JSON: {error}"))
+    })?)
 }
 
 /// Writes text from a server to stdout: unchanged, or with invisible characters escaped if stdout

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead as _, Write as _};
 
+use toolgate_model::ErrorCode;
+
 use crate::exit::CliError;
 use crate::out;
 
@@ -17,8 +19,9 @@ pub fn read_line(question: &str) -> io::Result<Option<String>> {
 /// Asks a question and returns the answer, which may be empty.
 pub fn ask(question: &str) -> Result<String, CliError> {
     let line = read_line(&format!("{question} "));
-    let line =
-        line.map_err(|error| CliError::failed(format!("cannot read your answer: {error}")))?;
+    let line = line.map_err(|error| {
+        CliError::new(ErrorCode::CliRead, format!("cannot read your answer: {error}"))
+    })?;
     Ok(line.unwrap_or_default())
 }
 
@@ -26,9 +29,10 @@ pub fn ask(question: &str) -> Result<String, CliError> {
 /// is refused; `hint` says how to confirm it then.
 pub fn confirm(question: &str, action: &str, hint: &str) -> Result<bool, CliError> {
     if !out::can_prompt() {
-        return Err(CliError::refused(format!(
-            "cannot ask whether to {action} without a terminal"
-        ))
+        return Err(CliError::new(
+            ErrorCode::CliNoTerminal,
+            format!("cannot ask whether to {action} without a terminal"),
+        )
         .hint(hint));
     }
     let answer = ask(&format!("{question} [y/N]"))?;

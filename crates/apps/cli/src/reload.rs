@@ -7,6 +7,8 @@
 use toolgate_host::config::{FileWatcher, watched_paths};
 use toolgate_host::{ApplyReport, ConfigSources, ReloadSignals, ServerName};
 
+use toolgate_model::ErrorCode;
+
 use crate::control::{ControlHandler, ReloadReport};
 use crate::exit::CliError;
 use crate::out;
@@ -51,8 +53,9 @@ impl ConfigReloader {
 
 /// Starts listening for SIGHUP, which from then on no longer ends this process.
 pub fn hangup_signals() -> Result<ReloadSignals, CliError> {
-    ReloadSignals::new()
-        .map_err(|error| CliError::failed(format!("cannot listen for signals: {error}")))
+    ReloadSignals::new().map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
+    })
 }
 
 /// Prints the result of a reload. A reload without changes is printed only if it was requested by

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use toolgate_host::Interactor;
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::control::ControlRequest;
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
@@ -67,7 +69,12 @@ impl ServerAccess {
                 control.answer(question, &Requester::this_process(passphrase)).await?
             }
         };
-        let invalid = |error| CliError::failed(format!("invalid answer from the gateway: {error}"));
+        let invalid = |error| {
+            CliError::new(
+                ErrorCode::GatewayAnswer,
+                format!("invalid answer from the gateway: {error}"),
+            )
+        };
         serde_json::from_str(answer.get()).map_err(invalid)
     }
 

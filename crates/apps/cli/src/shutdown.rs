@@ -5,6 +5,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use toolgate_host::ShutdownSignals;
 
+use toolgate_model::ErrorCode;
+
 use crate::exit::{CliError, Exit};
 use crate::out;
 
@@ -25,7 +27,9 @@ pub fn channel() -> (ShutdownTrigger, ShutdownSignal) {
 /// Returns a trigger and a signal that the process's termination signals trigger as well. After the
 /// first one calls in flight may finish; the second one exits at once.
 pub fn on_signal() -> Result<(ShutdownTrigger, ShutdownSignal), CliError> {
-    let failed = |error| CliError::failed(format!("cannot listen for signals: {error}"));
+    let failed = |error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
+    };
     let mut signals = ShutdownSignals::new().map_err(failed)?;
     let (stop, ending) = channel();
     let end = stop.clone();

@@ -3,6 +3,8 @@
 use toolgate_host::Plan;
 use toolgate_host::config::nearest;
 
+use toolgate_model::ErrorCode;
+
 use crate::exit::CliError;
 
 /// How many names are listed if none is similar.
@@ -25,7 +27,7 @@ pub fn unknown_server_error<'n>(name: &str, known: impl IntoIterator<Item = &'n 
         names if names.len() <= MAX_NAMES => format!("declared servers are {}", names.join(", ")),
         _ => "run `toolgate list` to list all servers".to_owned(),
     };
-    CliError::failed(format!("no server named `{name}`"))
+    CliError::new(ErrorCode::ServerUnknown, format!("no server named `{name}`"))
         .hint(did_you_mean(name, &known, otherwise))
 }
 
@@ -37,7 +39,7 @@ pub fn check_profile(plan: &Plan, name: &str) -> Result<(), CliError> {
     }
     let names = profiles.names();
     let otherwise = format!("choose one of {}, or declare it as [profiles.NAME]", names.join(", "));
-    Err(CliError::usage(format!("no profile named `{name}`"))
+    Err(CliError::new(ErrorCode::ConfigProfile, format!("no profile named `{name}`"))
         .hint(did_you_mean(name, &names, otherwise)))
 }
 

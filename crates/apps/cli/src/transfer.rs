@@ -11,13 +11,15 @@ mod marked_text;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::config::{ConfigSources, Dialect};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::exit::CliError;
 
 /// Returns where to look for clients' files: from the current folder, regardless of `--config`.
 pub fn client_sources(context: &CliContext) -> Result<ConfigSources, CliError> {
     let here = std::env::current_dir().map_err(|error| {
-        CliError::failed(format!("cannot find the current folder: {error}"))
+        CliError::new(ErrorCode::CliRead, format!("cannot find the current folder: {error}"))
             .hint("change to an existing folder")
     })?;
     Ok(ConfigSources { config: None, project_dir: Some(here), ..context.setup_options()? })

@@ -15,6 +15,7 @@ mod declaration;
 mod diagnostics;
 pub mod discover;
 pub mod doctor;
+pub mod explain;
 pub mod export;
 pub mod exposure;
 pub mod get;
@@ -82,6 +83,7 @@ pub async fn run(cli: Cli) -> Result<Exit, CliError> {
         VerbCommand::Uninstall(options) => uninstall::run(&context()?, options).await,
         VerbCommand::Config(options) => config::run(&context()?, options),
         VerbCommand::Secret(options) => secret::run(&context()?, options),
+        VerbCommand::Explain(options) => explain::run(cli.globals.json, options),
         VerbCommand::Completions(options) => completions::run(options),
         VerbCommand::Man(options) => man::run(options),
         VerbCommand::Consent(options) => consent::run(&context()?, options).await,

@@ -1,5 +1,6 @@
 //! The errors that end a gateway.
 
+use toolgate_model::{CodedError, ErrorCode};
 use toolgate_transport::TransportError;
 
 /// An error that ends a gateway before its shutdown was requested.
@@ -11,4 +12,13 @@ pub enum GatewayError {
     /// Reading from the client or writing to it failed.
     #[error("connection to the client failed: {0}")]
     Client(#[from] TransportError),
+}
+
+impl CodedError for GatewayError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Listen(_) => ErrorCode::GatewayPort,
+            Self::Client(_) => ErrorCode::GatewayClient,
+        }
+    }
 }

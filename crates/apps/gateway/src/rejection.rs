@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::json;
 use toolgate_host::GateError;
+use toolgate_model::ErrorCode;
 use toolgate_wire::{Frame, OwnedRequestId, Revision, WireError, code};
 
 use crate::exchange::RpcResponse;
@@ -23,7 +24,8 @@ impl Rejection {
         message: impl Into<String>,
         id: Option<OwnedRequestId>,
     ) -> Self {
-        Self { status, error: GateError { code, message: message.into(), data: None }, id }
+        let error = GateError::new(ErrorCode::GatewayRequest, message);
+        Self { status, error: GateError { rpc_code: code, ..error }, id }
     }
 
     fn of_frame(frame: &Frame, code: i32, message: impl Into<String>) -> Self {

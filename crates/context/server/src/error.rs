@@ -4,6 +4,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use toolgate_model::{CodedError, ErrorCode};
 use toolgate_store::StoreError;
 
 /// An error of the local context.
@@ -37,4 +38,22 @@ pub enum ContextError {
     /// A worker thread or task failed.
     #[error("a worker of the ingest failed: {0}")]
     Worker(String),
+}
+
+impl CodedError for ContextError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::Path { .. } | Self::Name { .. } => ErrorCode::ContextFile,
+            Self::Text { .. } => ErrorCode::ContextText,
+            Self::Worker(_) => ErrorCode::CliInternal,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Store(error) => error.hint(),
+            _ => None,
+        }
+    }
 }

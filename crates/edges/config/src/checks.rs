@@ -90,11 +90,10 @@ impl Plan {
 
 /// Warns about an entry that lacks a variable or has an invalid address.
 fn check_blocked(entry: &PlanEntry) -> Option<Diagnostic> {
-    let StartStatus::Blocked(reason) = &entry.start_status else { return None };
-    let message = format!("server \"{}\" cannot start: {reason}", entry.spec.name);
-    let origin = entry.origin.clone();
-    let warning = Diagnostic::warning(ErrorCode::ConfigCannotStart, origin, message);
-    Some(warning.about(&entry.spec.name))
+    let StartStatus::Blocked(block) = &entry.start_status else { return None };
+    let message = format!("server \"{}\" cannot start: {}", entry.spec.name, block.reason);
+    let warning = Diagnostic::warning(block.code, entry.origin.clone(), message);
+    Some(Diagnostic { hint: block.hint.clone(), ..warning.about(&entry.spec.name) })
 }
 
 /// Warns about a name with whitespace: many hosts do not accept it, and shells need quotes for it.

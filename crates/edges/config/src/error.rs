@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use toolgate_dialects::InputSpec;
 use toolgate_dialects::template::{TemplateVariable, VariableSource};
-use toolgate_model::{Origin, ServerName};
+use toolgate_model::{CodedError, ErrorCode, Origin, ServerName, StartBlock};
 
 use crate::PlanEntry;
 
@@ -14,7 +14,7 @@ use crate::PlanEntry;
 #[non_exhaustive]
 pub enum ConfigError {
     /// No home was given, and the user has no home folder.
-    #[error("cannot find a home folder: HOME is not set; pass --home or set TOOLGATE_HOME")]
+    #[error("cannot find a home folder: HOME is not set")]
     NoHome,
     /// A file could not be read.
     #[error("cannot read {}", path.display())]
@@ -41,13 +41,13 @@ pub enum ConfigError {
         source: toolgate_dialects::EditError,
     },
     /// Another Toolgate process kept the folder locked for too long.
-    #[error("cannot edit {}: another toolgate is changing it; try again later", path.display())]
+    #[error("cannot edit {}: another toolgate is changing it", path.display())]
     Busy {
         /// The path of the file.
         path: PathBuf,
     },
     /// A variable of an entry has no value.
-    #[error("cannot expand `{field}` of server \"{server}\"{}: {why}; {advice}", place(at))]
+    #[error("cannot expand `{field}` of server \"{server}\"{}: {why}", place(at))]
     Unset {
         /// The server.
         server: ServerName,
@@ -151,6 +151,47 @@ impl ConfigError {
             _ => {}
         }
         self
+    }
+}
+
+impl CodedError for ConfigError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NoHome => ErrorCode::ConfigNoHome,
+            Self::Read { .. } => ErrorCode::ConfigUnreadable,
+            Self::Write { .. } => ErrorCode::ConfigWrite,
+            Self::Edit { source, .. } => source.code(),
+            Self::Busy { .. } => ErrorCode::ConfigBusy,
+            Self::Unset { .. } => ErrorCode::ConfigUnset,
+            Self::Unreadable { .. } | Self::Unusable { .. } => ErrorCode::ConfigBadValue,
+            Self::Changed { .. } => ErrorCode::ConsentChanged,
+            Self::BadSecret { .. } => ErrorCode::ConfigSecret,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NoHome => "pass --home, or set TOOLGATE_HOME".to_owned(),
+            Self::Read { .. } | Self::Write { .. } => {
+                "check the permissions of the file, and the paths given with --home and --config"
+                    .to_owned()
+            }
+            Self::Edit { .. } => "run `toolgate config check` to check the file".to_owned(),
+            Self::Busy { .. } => "try again later".to_owned(),
+            Self::Unset { advice, .. } => advice.clone(),
+            Self::Changed { server } => {
+                format!("run `toolgate consent {server}` to see what it would start, and allow it")
+            }
+            Self::Unreadable { .. } | Self::BadSecret { .. } | Self::Unusable { .. } => {
+                return None;
+            }
+        })
+    }
+}
+
+impl From<&ConfigError> for StartBlock {
+    fn from(error: &ConfigError) -> Self {
+        Self { code: error.code(), reason: error.to_string(), hint: error.hint() }
     }
 }
 

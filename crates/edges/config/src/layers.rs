@@ -12,7 +12,7 @@ use toolgate_dialects::template::VariableSource;
 use toolgate_dialects::{Declaration, InputSpec};
 use toolgate_model::{
     ConfigScope, Diagnostic, DiagnosticSeverity, Digest, ErrorCode, Origin, ServerName, ServerSpec,
-    StdioSpec, TransportSpec,
+    StartBlock, StdioSpec, TransportSpec,
 };
 
 use crate::file_locations::FileRank;
@@ -182,7 +182,9 @@ fn candidate(
         shadows: Vec::new(),
         switched_by: None,
         variable_context: around,
-        start_status: blocked.map_or(StartStatus::Ready, StartStatus::Blocked),
+        start_status: blocked.map_or(StartStatus::Ready, |reason| {
+            StartStatus::Blocked(StartBlock::new(ErrorCode::ConfigCannotStart, reason))
+        }),
         has_unset_variable: false,
     })
 }

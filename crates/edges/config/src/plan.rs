@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use toolgate_dialects::{Dialect, InputSpec, Permissions};
 use toolgate_model::{
     ConfigScope, Diagnostic, Digest, EnvFile, Origin, Posture, ResolvedServer, ServerFiles,
-    ServerName, ServerSpec, TransportSpec,
+    ServerName, ServerSpec, StartBlock, TransportSpec,
 };
 
 use crate::file_locations::FileRank;
@@ -177,5 +177,5 @@ pub enum StartStatus {
     /// A project's file proposes it, and the user has not consented yet.
     NeedsConsent,
     /// It cannot be started, for this reason.
-    Blocked(String),
+    Blocked(StartBlock),
 }

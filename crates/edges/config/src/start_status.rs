@@ -1,6 +1,8 @@
 //! Decides whether an entry may be started.
 
-use toolgate_model::{ConfigScope, Digest, ServerName, ServerSpec, TransportSpec, redact_url};
+use toolgate_model::{
+    ConfigScope, Digest, ErrorCode, ServerName, ServerSpec, StartBlock, TransportSpec, redact_url,
+};
 
 use crate::gateway_loop::gateway_loop_reason;
 use crate::resolve::expand;
@@ -19,8 +21,8 @@ pub(crate) fn determine(
     if !spec.enabled {
         return StartStatus::Disabled;
     }
-    if let StartStatus::Blocked(reason) = &entry.start_status {
-        return StartStatus::Blocked(reason.clone());
+    if let StartStatus::Blocked(block) = &entry.start_status {
+        return StartStatus::Blocked(block.clone());
     }
     if entry.origin.scope == ConfigScope::Project && !consents(&spec.name, &entry.identity()) {
         return StartStatus::NeedsConsent;
@@ -28,15 +30,16 @@ pub(crate) fn determine(
     match expand(spec, &entry.environment(environment)) {
         Ok((reached, _)) => match (gateway_loop_reason(&reached, own_endpoints), address(&reached))
         {
-            (Some(why), _) => StartStatus::Blocked(format!("it {why}")),
-            (None, Err(why)) => StartStatus::Blocked(why),
+            (Some(why), _) => blocked(ErrorCode::ConfigGatewayLoop, format!("it {why}")),
+            (None, Err(why)) => blocked(ErrorCode::ConnectAddress, why),
             (None, Ok(())) => StartStatus::Ready,
         },
-        Err(error) => {
-            let error = error.with_entry(entry);
-            StartStatus::Blocked(error.to_string())
-        }
+        Err(error) => StartStatus::Blocked((&error.with_entry(entry)).into()),
     }
+}
+
+fn blocked(code: ErrorCode, reason: String) -> StartStatus {
+    StartStatus::Blocked(StartBlock::new(code, reason))
 }
 
 fn address(spec: &ServerSpec) -> Result<(), String> {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use toolgate_model::{CodedError, ErrorCode};
+
 /// An error that prevents the journal from being read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -33,4 +35,23 @@ pub enum JournalError {
         /// What is wrong with it.
         what: String,
     },
+}
+
+impl CodedError for JournalError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Write { .. } => ErrorCode::JournalWrite,
+            Self::Read { .. } | Self::Line { .. } => ErrorCode::JournalRead,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Write { .. } => "check the free space and the permissions of the folder",
+            Self::Read { .. } | Self::Line { .. } => {
+                "run `toolgate audit verify` to check the journal"
+            }
+        };
+        Some(hint.to_owned())
+    }
 }

@@ -1,19 +1,17 @@
-//! The errors of starting a process. Their messages include what to do about them.
+//! The errors of starting a process.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+
+use toolgate_model::{CodedError, ErrorCode};
 
 /// The reason why a process did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
     /// The program is not on the child's `PATH`, or the file does not exist.
-    #[error(
-        "cannot start `{}`: no such program (searched {searched}); install it, or give its full \
-         path",
-        program.display()
-    )]
+    #[error("cannot start `{}`: no such program (searched {searched})", program.display())]
     NotFound {
         /// The program in the server's entry.
         program: OsString,
@@ -21,19 +19,13 @@ pub enum LaunchError {
         searched: String,
     },
     /// The file exists but is not executable.
-    #[error(
-        "cannot start `{}`: the file is not executable; `chmod +x` it, or name its interpreter",
-        path.display()
-    )]
+    #[error("cannot start `{}`: the file is not executable", path.display())]
     NotExecutable {
         /// The file.
         path: PathBuf,
     },
     /// The working folder cannot be used.
-    #[error(
-        "cannot enter the working folder `{}` ({source}); create it, or correct `cwd`",
-        folder.display()
-    )]
+    #[error("cannot enter the working folder `{}` ({source})", folder.display())]
     Cwd {
         /// The folder in the server's entry.
         folder: PathBuf,
@@ -51,7 +43,7 @@ pub enum LaunchError {
         program: OsString,
     },
     /// The system refused to execute the program.
-    #[error("cannot execute `{}` ({source}){}", program.display(), exec_hint(source))]
+    #[error("cannot execute `{}` ({source})", program.display())]
     Exec {
         /// The resolved program.
         program: PathBuf,
@@ -59,10 +51,10 @@ pub enum LaunchError {
         source: io::Error,
     },
     /// A pipe, a socket or a process could not be created.
-    #[error("cannot start a process ({0}); the system may be out of descriptors or processes")]
+    #[error("cannot start a process ({0})")]
     Spawn(#[source] io::Error),
     /// The helper process failed.
-    #[error("helper process failed while {step} ({source}){}", helper_hint(source))]
+    #[error("helper process failed while {step} ({source})")]
     Helper {
         /// What the helper was doing.
         step: &'static str,
@@ -71,22 +63,39 @@ pub enum LaunchError {
     },
 }
 
-/// Returns advice for a failed `exec`. `ENOENT` for a file that exists means that the interpreter
-/// on its first line is missing.
-fn exec_hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::NotFound => "; the interpreter named in its first line is missing",
-        io::ErrorKind::PermissionDenied => "; check the permissions of the file and its folders",
-        _ => "",
+impl CodedError for LaunchError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound { .. } => ErrorCode::LaunchNotFound,
+            Self::NotExecutable { .. } => ErrorCode::LaunchNotExecutable,
+            Self::Cwd { .. } => ErrorCode::LaunchFolder,
+            Self::Malformed { .. } => ErrorCode::LaunchMalformed,
+            Self::Exec { .. } => ErrorCode::LaunchExec,
+            Self::Spawn(_) | Self::Helper { .. } => ErrorCode::LaunchResources,
+        }
     }
-}
 
-/// Returns an explanation for a failed helper process.
-fn helper_hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::NotFound => "; the helper binary no longer exists",
-        io::ErrorKind::StorageFull => "; the system's limit of namespaces is reached",
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => "; the helper was killed",
-        _ => "",
+    fn hint(&self) -> Option<String> {
+        use io::ErrorKind::{BrokenPipe, NotFound, PermissionDenied, StorageFull, UnexpectedEof};
+        let hint = match self {
+            Self::NotFound { .. } => "install it, or give its full path",
+            Self::NotExecutable { .. } => "`chmod +x` it, or name its interpreter",
+            Self::Cwd { .. } => "create it, or correct `cwd`",
+            Self::Spawn(_) => "the system may be out of descriptors or processes",
+            Self::Exec { source, .. } => match source.kind() {
+                // The file exists, so what is missing is the interpreter.
+                NotFound => "the interpreter named in its first line is missing",
+                PermissionDenied => "check the permissions of the file and its folders",
+                _ => return None,
+            },
+            Self::Helper { source, .. } => match source.kind() {
+                NotFound => "the helper binary no longer exists",
+                StorageFull => "the system's limit of namespaces is reached",
+                UnexpectedEof | BrokenPipe => "the helper was killed",
+                _ => return None,
+            },
+            Self::Malformed { .. } => return None,
+        };
+        Some(hint.to_owned())
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use sqlx::migrate::MigrateError;
+use toolgate_model::{CodedError, ErrorCode};
 
 /// An error that prevents state from being read or stored.
 #[derive(Debug, thiserror::Error)]
@@ -18,11 +19,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The file is damaged or not a database. It is not changed.
-    #[error(
-        "cannot use {}: the file is damaged or not a database; restore a copy of it, or move it \
-         away (consents will be asked for again, documents must be ingested again)",
-        path.display()
-    )]
+    #[error("cannot use {}: the file is damaged or not a database", path.display())]
     Damaged {
         /// The database.
         path: PathBuf,
@@ -32,7 +29,7 @@ pub enum StoreError {
     /// A newer version of toolgate wrote the database.
     #[error(
         "cannot use {}: a newer toolgate wrote it (its schema is {found}, this version supports \
-         {known}); update toolgate or use another home",
+         {known})",
         path.display()
     )]
     NewerSchema {
@@ -69,4 +66,29 @@ pub enum StoreError {
         /// What is wrong with the value.
         what: String,
     },
+}
+
+impl CodedError for StoreError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Open { .. } => ErrorCode::StoreOpen,
+            Self::Damaged { .. } => ErrorCode::StoreDamaged,
+            Self::NewerSchema { .. } => ErrorCode::StoreNewer,
+            Self::Migrate { .. } | Self::Query { .. } => ErrorCode::StoreQuery,
+            Self::Malformed { .. } => ErrorCode::StoreValue,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Open { .. } => "check the permissions of the file and its folder",
+            Self::Damaged { .. } => {
+                "restore a copy of it, or move it away (consents will be asked for again, \
+                 documents must be ingested again)"
+            }
+            Self::NewerSchema { .. } => "update toolgate, or use another home with --home",
+            Self::Migrate { .. } | Self::Query { .. } | Self::Malformed { .. } => return None,
+        };
+        Some(hint.to_owned())
+    }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
-use toolgate_model::Digest;
+use toolgate_model::{CodedError, Digest, ErrorCode};
 
 use crate::columns::random_letters;
 use crate::sqlite::{now_millis, time_from_millis, to_millis};
@@ -28,6 +28,16 @@ pub enum AccessKeyError {
     /// The key has expired.
     #[error("the key has expired")]
     Expired,
+}
+
+impl CodedError for AccessKeyError {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::GatewayKey
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("create another key with `toolgate keys add`".to_owned())
+    }
 }
 
 /// The access keys of a home.

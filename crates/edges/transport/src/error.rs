@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use toolgate_model::{CodedError, ErrorCode};
+
 /// An error that prevents bytes from being sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
@@ -71,4 +73,31 @@ pub enum TransportError {
     /// Reading or writing failed after the request may have been sent.
     #[error("cannot read or write: {0}")]
     Io(#[from] io::Error),
+}
+
+impl CodedError for TransportError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Closed | Self::Io(_) => ErrorCode::SessionEnded,
+            Self::Oversize { .. } | Self::NoRoom { .. } => ErrorCode::SessionTooLarge,
+            Self::Address { .. } => ErrorCode::ConnectAddress,
+            Self::Connect { .. } => ErrorCode::ConnectUnreachable,
+            Self::Refused { .. } => ErrorCode::ConnectStatus,
+            Self::NotEventStream(_) | Self::Http(_) => ErrorCode::ConnectNotMcp,
+            Self::LocalSocket { .. } => ErrorCode::GatewayUnreachable,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Connect { .. } => {
+                "check that the server is running and that the address is right"
+            }
+            Self::Http(_) => {
+                "check that this address speaks HTTP; try https instead of http, or the reverse"
+            }
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
 }

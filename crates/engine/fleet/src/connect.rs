@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use toolgate_launch::{ChildHandle, ChildProcess, LaunchSpec, Launcher, SHUTDOWN_GRACE};
 use toolgate_model::{
-    Catalog, FailurePhase, HttpTransportKind, Mask, Secret, ServerFailure, ServerName, ServerSpec,
-    ServerState, StdioSpec, TransportSpec, redact_args, redact_url,
+    Catalog, ErrorCode, FailurePhase, HttpTransportKind, Mask, Secret, ServerFailure, ServerName,
+    ServerSpec, ServerState, StartBlock, StdioSpec, TransportSpec, redact_args, redact_url,
 };
 use toolgate_session::{
     Session, SessionError, SessionEventHandler, SessionOptions, restrict_sampling,
@@ -163,10 +163,9 @@ impl ConnectAttempt<'_> {
                 resolved.spec
             }
             Err(block) => {
-                log.record_failure(ServerFailure {
-                    hint: Some("set the variable or give it a default".into()),
-                    ..ServerFailure::new(FailurePhase::Resolve, block.to_string())
-                });
+                let StartBlock { code, reason: cause, hint } = block.clone();
+                let (phase, stderr) = (FailurePhase::Resolve, String::new());
+                log.record_failure(ServerFailure { phase, code, cause, stderr, hint });
                 return Err(ServerState::Blocked(block));
             }
         };
@@ -243,8 +242,9 @@ impl ConnectAttempt<'_> {
             }
             TransportSpec::BuiltIn => {
                 let Some(server) = &self.fleet_server.built_in else {
-                    let reason = "no built-in server has this name".to_owned();
-                    return Err(ConnectError::Unavailable(ServerState::Blocked(reason.into())));
+                    let reason = "no built-in server has this name";
+                    let block = StartBlock::new(ErrorCode::ConfigCannotStart, reason);
+                    return Err(ConnectError::Unavailable(ServerState::Blocked(block)));
                 };
                 log.begin(FailurePhase::Connect);
                 let (input, output) = tokio::io::split(builtin::connect(&**server));
@@ -263,7 +263,7 @@ impl ConnectAttempt<'_> {
     ) -> Result<ServerConnection, ConnectError> {
         let started =
             self.launcher.start(&command(spec, stdio, &log.mask)).await.map_err(|error| {
-                let failure = ServerFailure::new(FailurePhase::Launch, error.to_string());
+                let failure = ServerFailure::new(FailurePhase::Launch, &error);
                 ConnectError::Unavailable(log.record_failure(failure))
             })?;
         let ChildProcess { stdin, stdout, handle: child } = started;

@@ -1,6 +1,6 @@
 //! Errors of using a server.
 
-use toolgate_model::{ServerFailure, ServerName, ServerState};
+use toolgate_model::{CodedError, ErrorCode, ServerFailure, ServerName, ServerState};
 use toolgate_session::SessionError;
 
 /// An error of using one of the fleet's servers.
@@ -10,7 +10,7 @@ pub enum FleetError {
     #[error("no server named `{0}`")]
     Unknown(ServerName),
     /// The server must not be used: it is blocked, disabled, or requires authentication.
-    #[error("server `{server}` is {}{}", state.as_str(), reason(state))]
+    #[error("server `{server}` is {}{}", state.as_str(), suffix(state))]
     Unusable {
         /// The server.
         server: ServerName,
@@ -26,16 +26,14 @@ pub enum FleetError {
         failure: Box<ServerFailure>,
     },
     /// Every connection to the server waits for another caller to answer a question.
-    #[error(
-        "all connections to server `{0}` are waiting for answers of other callers; try again later"
-    )]
+    #[error("all connections to server `{0}` are waiting for answers of other callers")]
     Busy(ServerName),
     /// The server was removed or replaced during the operation.
-    #[error("server `{0}` was removed or replaced; try again")]
+    #[error("server `{0}` was removed or replaced")]
     Gone(ServerName),
     /// The server was replaced before the call was sent. The code that decided about the call must
     /// decide whether its successor may be called.
-    #[error("server `{0}` was replaced before the call was sent; try again")]
+    #[error("server `{0}` was replaced before the call was sent")]
     Replaced(ServerName),
     /// The session with the server failed.
     #[error("server `{server}`: {source}{}", stderr_suffix(.stderr))]
@@ -49,8 +47,40 @@ pub enum FleetError {
     },
 }
 
-fn reason(state: &ServerState) -> String {
-    state.reason().map(|reason| format!(": {reason}")).unwrap_or_default()
+impl CodedError for FleetError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Unknown(_) => ErrorCode::ServerUnknown,
+            Self::Unusable { state, .. } => match state {
+                ServerState::Blocked(block) => block.code,
+                ServerState::Disabled => ErrorCode::ServerDisabled,
+                ServerState::NeedsAuth(_) => ErrorCode::ConnectAuth,
+                _ => ErrorCode::ServerFailed,
+            },
+            Self::Down { failure, .. } => failure.code,
+            Self::Busy(_) => ErrorCode::ServerBusy,
+            Self::Gone(_) | Self::Replaced(_) => ErrorCode::ServerReplaced,
+            Self::Session { source, .. } => source.code(),
+        }
+    }
+
+    /// A hint how to allow a blocked server is for the operator alone, and callers may be models.
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Down { failure, .. } => failure.hint.clone(),
+            Self::Busy(_) | Self::Gone(_) | Self::Replaced(_) => Some("try again later".to_owned()),
+            Self::Session { source, .. } => source.hint(),
+            Self::Unknown(_) | Self::Unusable { .. } => None,
+        }
+    }
+}
+
+fn suffix(state: &ServerState) -> String {
+    let reason = match state {
+        ServerState::Blocked(block) => Some(block.reason.clone()),
+        state => state.reason(),
+    };
+    reason.map(|reason| format!(": {reason}")).unwrap_or_default()
 }
 
 fn stderr_suffix(stderr: &str) -> String {

@@ -1,8 +1,9 @@
 //! Turns errors into failures with a hint for the user.
 
-use toolgate_model::{FailurePhase, ServerFailure, ServerSpec, TransportSpec, redact_args};
+use toolgate_model::{
+    ErrorCode, FailurePhase, ServerFailure, ServerSpec, TransportSpec, redact_args,
+};
 use toolgate_session::SessionError;
-use toolgate_transport::TransportError;
 
 /// The hint for a server that was known to be modern and now behaves like an older one.
 pub(crate) const DEMOTED: &str = "the server spoke 2026-07-28 before and answers like an older \
@@ -30,16 +31,20 @@ pub(crate) fn failure(
     error: &SessionError,
     stderr: String,
 ) -> ServerFailure {
-    ServerFailure { phase, cause: error.to_string(), hint: hint(spec, phase, error), stderr }
+    let failure = ServerFailure::new(phase, error);
+    let hint = hint(spec, phase, error).or(failure.hint);
+    ServerFailure { hint, stderr, ..failure }
 }
 
 /// Returns the failure of a server that offers nothing usable.
 pub(crate) fn unusable_failure(cause: String) -> ServerFailure {
     let hint =
         "the server was closed; run `toolgate doctor` or reload to check it again".to_owned();
-    ServerFailure { phase: FailurePhase::List, cause, stderr: String::new(), hint: Some(hint) }
+    let (phase, code, stderr) = (FailurePhase::List, ErrorCode::SessionProtocol, String::new());
+    ServerFailure { phase, code, cause, stderr, hint: Some(hint) }
 }
 
+/// Returns advice that depends on the server and the phase.
 fn hint(spec: &ServerSpec, phase: FailurePhase, error: &SessionError) -> Option<String> {
     let name = &spec.name;
     Some(match error {
@@ -57,20 +62,7 @@ fn hint(spec: &ServerSpec, phase: FailurePhase, error: &SessionError) -> Option<
             }
             _ => "check that the server is still running".into(),
         },
-        SessionError::NeedsAuth { .. } => {
-            "set its credential in `headers`, for example Authorization = \"Bearer ${env:TOKEN}\""
-                .into()
-        }
         SessionError::Reopen { source, .. } => return hint(spec, phase, source),
-        SessionError::Status { status: 404 | 405, .. } => {
-            "check the path of the MCP endpoint; it often ends in /mcp".into()
-        }
-        SessionError::Transport(TransportError::Connect { .. }) => {
-            "check that the server is running and that the address is right".into()
-        }
-        SessionError::Transport(TransportError::Http(_)) => {
-            "check that this address speaks HTTP; try https instead of http, or the reverse".into()
-        }
         _ => return None,
     })
 }

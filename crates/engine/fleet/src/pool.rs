@@ -330,7 +330,7 @@ impl Pool {
                 target: "toolgate::session", server = %self.server(),
                 "connection lost: {cause}"
             );
-            let failure = ServerFailure::new(FailurePhase::Call, cause);
+            let failure = ServerFailure::new(FailurePhase::Call, &error);
             let failure = ServerFailure { stderr: stderr.clone(), ..failure };
             self.set_state(ServerState::Disconnected(failure));
         }

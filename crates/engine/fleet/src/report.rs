@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use toolgate_model::{FailurePhase, Mask, ServerFailure, ServerName, ServerState};
+use toolgate_model::{ErrorCode, FailurePhase, Mask, ServerFailure, ServerName, ServerState};
 
 /// Logs a line under the target of a phase.
 macro_rules! debug_phase {
@@ -59,7 +59,12 @@ impl ConnectLog {
     pub(crate) fn record_not_allowed(&mut self, state: &ServerState) {
         let reason = state.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
         let cause = format!("the server is {}{reason}", state.as_str());
-        self.record_failure(ServerFailure::new(FailurePhase::Resolve, cause));
+        let code = match state {
+            ServerState::Blocked(block) => block.code,
+            _ => ErrorCode::ServerDisabled,
+        };
+        let (phase, stderr) = (FailurePhase::Resolve, String::new());
+        self.record_failure(ServerFailure { phase, code, cause, stderr, hint: None });
     }
 
     pub(crate) fn begin(&mut self, phase: FailurePhase) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::SemaphorePermit;
 use toolgate_fleet::Pool;
-use toolgate_wire::code;
+use toolgate_model::ErrorCode;
 
 use crate::{Caller, GateError};
 
@@ -95,14 +95,12 @@ impl AdmissionQueue {
 /// Admits one more request that waits for the end of a task.
 pub(crate) fn admit_wait(caller: &Caller) -> Result<SemaphorePermit<'_>, GateError> {
     caller.task_wait_permits.try_acquire().map_err(|_| {
-        GateError::new(
-            code::CONNECTION_CLOSED,
-            format!("already waiting for the end of {WAITS} tasks"),
-        )
+        let message = format!("already waiting for the end of {WAITS} tasks");
+        GateError::new(ErrorCode::CallLimit, message)
     })
 }
 
 fn full() -> GateError {
-    let message = format!("more than {QUEUE} calls are waiting; try again later");
-    GateError::new(code::CONNECTION_CLOSED, message)
+    let message = format!("more than {QUEUE} calls are waiting");
+    GateError::new(ErrorCode::CallLimit, message).hint("try again later")
 }

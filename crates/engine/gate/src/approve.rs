@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use toolgate_model::{ApprovalChannel, Digest, Effect};
+use toolgate_model::{ApprovalChannel, Digest, Effect, ErrorCode};
 
 use crate::Gate;
 use crate::approvals::{
@@ -68,7 +68,8 @@ impl Gate {
     ) -> Result<CallAuthorization, Denial> {
         let context = &call.context;
         let Some(broker) = self.approvals() else {
-            return Err(self.deny(call, format!("nobody can be asked: {because}")));
+            let because = format!("nobody can be asked: {because}");
+            return Err(self.deny(call, ErrorCode::ApprovalDenied, because));
         };
         self.record_decision(call, Effect::Ask, &because);
         let approvals = context.view.governance.approvals();
@@ -100,9 +101,9 @@ impl Gate {
     }
 
     /// Records and returns a denial.
-    fn deny(&self, call: &CallTarget<'_>, because: String) -> Denial {
+    fn deny(&self, call: &CallTarget<'_>, code: ErrorCode, because: String) -> Denial {
         self.record_decision(call, Effect::Deny, &because);
-        Denial::from_reason(because)
+        Denial::new(code, because)
     }
 
     /// Returns the current view if the approved capability is unchanged there and the rules still
@@ -124,7 +125,7 @@ impl Gate {
         };
         let Some(now) = now.target().filter(same) else {
             let because = format!("{} changed while waiting for approval", context.id);
-            return Err(self.deny(call, because));
+            return Err(self.deny(call, ErrorCode::PinChanged, because));
         };
         self.evaluate_policy(&now)?; // rules written since then apply too
         Ok(view)

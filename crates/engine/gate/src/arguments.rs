@@ -11,8 +11,8 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use toolgate_bridge::tasks::TaskFormat;
 use toolgate_fleet::CheckedDefinition;
-use toolgate_model::CapabilityId;
-use toolgate_wire::{Frame, code, method, scan, string};
+use toolgate_model::{CapabilityId, ErrorCode};
+use toolgate_wire::{Frame, method, scan, string};
 
 use crate::profile_view::ProfileView;
 use crate::{Caller, GateError, own_tools};
@@ -41,7 +41,7 @@ pub(crate) async fn check_arguments(
     let message = format!("{}: {misfit}", request.name().unwrap_or_default());
     tracing::debug!(target: "toolgate::gate", %id, "{message}");
     Some(match wants_task(view, id, request.params().unwrap_or_default(), caller) {
-        true => Err(GateError::new(code::INVALID_PARAMS, message)),
+        true => Err(GateError::new(ErrorCode::CallArguments, message)),
         false => own_tools::tool_error(&message, caller.revision),
     })
 }

@@ -169,7 +169,7 @@ fn classify_outcome(answer: &Result<Frame, CallError>) -> (JournalOutcome, &str,
             return (JournalOutcome::Error, UNSENT, 0);
         }
         Err(CallError::Failed(refusal)) => {
-            let outcome = match refusal.code {
+            let outcome = match refusal.rpc_code {
                 code::REQUEST_TIMEOUT => JournalOutcome::TimedOut,
                 code::CONNECTION_CLOSED => JournalOutcome::Unknown,
                 _ => JournalOutcome::Error,

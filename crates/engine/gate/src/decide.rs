@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use toolgate_fleet::{FleetError, FleetServer};
 use toolgate_model::{
     ApprovalChannel, ApprovalMode, CapabilityId, CapabilityKind, ConfigScope, Digest, Effect,
-    GovernanceSettings, Origin, PolicyMode, has_tag_word,
+    ErrorCode, GovernanceSettings, Origin, PolicyMode, has_tag_word,
 };
 use toolgate_policy::{CapabilityPolicy, DecisionReason, PolicyFacts, PolicyQuery};
 use toolgate_session::{Interactor, QuestionKind};
@@ -131,6 +131,8 @@ pub struct ApprovalContext<'a> {
 pub(crate) struct CallDecision {
     pub(crate) outcome: DecisionOutcome,
     pub(crate) because: Cow<'static, str>,
+    /// The code of the error, if the request is refused.
+    pub(crate) code: ErrorCode,
 }
 
 /// The properties of a capability beside its definition. Computed once per view.
@@ -317,10 +319,10 @@ impl Gate {
         &self,
         call: &CallTarget<'_>,
     ) -> Result<CallAuthorization, Denial> {
-        let CallDecision { outcome, because } = self.decide(call);
+        let CallDecision { outcome, because, code } = self.decide(call);
         if outcome == DecisionOutcome::Refused {
             self.record_decision(call, Effect::Deny, &because);
-            return Err(Denial::from_reason(because.into_owned()));
+            return Err(Denial::new(code, because.into_owned()));
         }
         let ask_via = outcome.via().filter(|via| *via != ApprovalChannel::Client);
         Ok(CallAuthorization { because, ask_via })
@@ -334,7 +336,8 @@ impl Gate {
         let context = &call.context;
         if context.is_withdrawal() {
             let because = Cow::Borrowed("it only withdraws a subscription");
-            return CallDecision { outcome: DecisionOutcome::Allowed, because };
+            let code = ErrorCode::PolicyDenied;
+            return CallDecision { outcome: DecisionOutcome::Allowed, because, code };
         }
         let params = &context.params.arguments;
         let mut judged = self.decide_one(call, params);
@@ -342,7 +345,8 @@ impl Gate {
             let because = |because: &str| Cow::Owned(format!("{because}; it names {id}"));
             if extension::is_hidden(context.view, id) {
                 let because = because("its caller cannot see everything it names");
-                return CallDecision { outcome: DecisionOutcome::Refused, because };
+                let code = ErrorCode::CallHidden;
+                return CallDecision { outcome: DecisionOutcome::Refused, because, code };
             }
             let Some(named) = CallContext { id, ..*context }.target() else { continue };
             // Rules about a tool check its arguments, and the method may put those anywhere.
@@ -374,6 +378,11 @@ impl Gate {
         };
         let settings = view.governance.source();
         let outcome = DecisionOutcome::of(settings, decision.effect, written, &asker);
+        let code = match decision.reason {
+            DecisionReason::Blocked(_) => ErrorCode::PinChanged,
+            _ if decision.effect == Effect::Ask => ErrorCode::ApprovalDenied,
+            _ => ErrorCode::PolicyDenied,
+        };
         let because = match (outcome, decision.effect) {
             (DecisionOutcome::ClientApproves, _) if !written => CLIENTS_OWN.into(),
             (DecisionOutcome::ClientApproves, _) => {
@@ -385,7 +394,7 @@ impl Gate {
             }
             _ => because,
         };
-        CallDecision { outcome, because }
+        CallDecision { outcome, because, code }
     }
 
     /// Collects the facts about a request.

@@ -1,11 +1,13 @@
 //! Errors: why a request was refused, or failed before its server answered.
 //!
-//! This is the only table from errors to JSON-RPC codes.
+//! The JSON-RPC codes are those of the [`ErrorCode`] table.
+
+use std::borrow::Cow;
 
 use bytes::Bytes;
 use toolgate_fleet::FleetError;
 use toolgate_journal::JournalError;
-use toolgate_model::{Effect, ServerState};
+use toolgate_model::{CodedError, Effect, ErrorCode};
 use toolgate_session::SessionError;
 use toolgate_wire::{Frame, Revision, code, method, string};
 
@@ -19,79 +21,107 @@ const DECISION: &str = "dev.toolgate/decision";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct GateError {
-    /// The JSON-RPC code.
-    pub code: i32,
-    /// What happened, and what to do about it.
+    /// The stable code.
+    pub code: ErrorCode,
+    /// The JSON-RPC code, which can differ from that of `code`: a server's own, or one that the
+    /// revision of the caller knows.
+    pub rpc_code: i32,
+    /// What happened.
     pub message: String,
-    /// The raw `data` member.
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// The raw `data` member, without code and hint.
     pub data: Option<Bytes>,
 }
 
 impl GateError {
-    /// Returns an error without `data`.
-    pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None }
+    /// Returns an error without hint and data.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        let (rpc_code, message) = (code.rpc(), message.into());
+        Self { code, rpc_code, message, hint: None, data: None }
+    }
+
+    /// Adds a hint.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Returns the text for a client: the message, then the hint.
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.hint {
+            Some(hint) => Cow::Owned(format!("{}; hint: {hint}", self.message)),
+            None => Cow::Borrowed(&self.message),
+        }
+    }
+
+    /// Returns the `data` for a client: the given members with the code in front, and with the
+    /// message and the hint apart if there is a hint. The data of a server's own error is not
+    /// changed.
+    pub fn client_data(&self) -> Option<Bytes> {
+        let members = match &self.data {
+            _ if self.code == ErrorCode::CallServerError => return self.data.clone(),
+            Some(data) => match data.trim_ascii().strip_prefix(b"{") {
+                Some(members) => members,
+                None => return self.data.clone(),
+            },
+            None => b"}",
+        };
+        let mut data = format!("{{\"code\":\"{}\"", self.code);
+        if let Some(hint) = &self.hint {
+            let (message, hint) = (string::encode(&self.message), string::encode(hint));
+            data += &format!(",\"message\":{message},\"hint\":{hint}");
+        }
+        data += if members.trim_ascii_start().starts_with(b"}") { "" } else { "," };
+        Some([data.as_bytes(), members].concat().into())
     }
 
     /// Returns the error for a name that does not exist.
     pub(crate) fn unknown(what: &str, name: &str) -> Self {
-        Self::new(code::INVALID_PARAMS, format!("Unknown {what}: {name}"))
+        Self::new(ErrorCode::CallUnknown, format!("Unknown {what}: {name}"))
     }
 
-    /// Maps the code to one that a caller of this revision knows.
+    /// Maps the JSON-RPC code to one that a caller of this revision knows.
     pub(crate) fn for_revision(self, to: Revision) -> Self {
-        Self { code: toolgate_bridge::gateway_error_code(self.code, to), ..self }
+        Self { rpc_code: toolgate_bridge::gateway_error_code(self.rpc_code, to), ..self }
     }
 
     /// Returns the error for a URI that no server has.
     pub(crate) fn resource_not_found(uri: &str) -> Self {
         let data = format!("{{\"uri\":{}}}", string::encode(uri));
-        Self {
-            code: code::RESOURCE_NOT_FOUND,
-            message: format!("Resource not found: {uri}"),
-            data: Some(data.into()),
-        }
+        let error = Self::new(ErrorCode::CallNoResource, format!("Resource not found: {uri}"));
+        Self { data: Some(data.into()), ..error }
     }
 
     /// Returns the error for a request without a required parameter.
     pub(crate) fn missing_param(what: &str) -> Self {
-        Self::new(code::INVALID_PARAMS, format!("the request has no {what}"))
+        Self::new(ErrorCode::CallParams, format!("the request has no {what}"))
+    }
+}
+
+impl CodedError for GateError {
+    fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
     }
 }
 
 impl From<FleetError> for GateError {
     fn from(error: FleetError) -> Self {
-        let code = match &error {
-            FleetError::Unknown(_) => code::INVALID_PARAMS,
-            FleetError::Busy(_) => code::REQUEST_TIMEOUT,
-            FleetError::Unusable { .. }
-            | FleetError::Down { .. }
-            | FleetError::Gone(_)
-            | FleetError::Replaced(_) => code::CONNECTION_CLOSED,
-            FleetError::Session { source, .. } => match source {
-                SessionError::TimedOut(_) => code::REQUEST_TIMEOUT,
-                // The server's own code.
-                SessionError::Refused { code, .. } => {
-                    i32::try_from(*code).unwrap_or(code::INTERNAL_ERROR)
-                }
-                SessionError::Ended(_) | SessionError::Expired | SessionError::Transport(_) => {
-                    code::CONNECTION_CLOSED
-                }
-                _ => code::INTERNAL_ERROR,
-            },
-        };
-        let message = match &error {
-            // Callers may be models. How to allow a blocked server is for the operator alone.
-            FleetError::Unusable { server, state: ServerState::Blocked(block) } => {
-                format!("server `{server}` is blocked: {}", block.reason)
+        let code = error.code();
+        let rpc_code = match &error {
+            // A server that cannot be used looks like a closed connection, whatever the reason.
+            FleetError::Unusable { .. } | FleetError::Down { .. } => code::CONNECTION_CLOSED,
+            // The server's own code.
+            FleetError::Session { source: SessionError::Refused { code, .. }, .. } => {
+                i32::try_from(*code).unwrap_or(code::INTERNAL_ERROR)
             }
-            FleetError::Down { failure, .. } => match &failure.hint {
-                Some(hint) => format!("{error}; hint: {hint}"),
-                None => error.to_string(),
-            },
-            _ => error.to_string(),
+            _ => code.rpc(),
         };
-        Self::new(code, message)
+        Self { code, rpc_code, message: error.to_string(), hint: error.hint(), data: None }
     }
 }
 
@@ -102,6 +132,7 @@ pub(crate) struct Denial(Box<DenialDetails>);
 /// The contents of a denial.
 #[derive(Debug)]
 struct DenialDetails {
+    code: ErrorCode,
     effect: Effect,
     because: String,
     /// The id of the pending approval.
@@ -111,35 +142,35 @@ struct DenialDetails {
 }
 
 impl Denial {
-    fn new(effect: Effect, because: String, id: Option<String>, message: String) -> Self {
-        Self(Box::new(DenialDetails { effect, because, id, message }))
-    }
-
     /// Returns a denial for this reason.
-    pub(crate) fn from_reason(because: String) -> Self {
-        let message = format!("refused: {because}");
-        Self::new(Effect::Deny, because, None, message)
+    pub(crate) fn new(code: ErrorCode, because: String) -> Self {
+        let (effect, message) = (Effect::Deny, format!("refused: {because}"));
+        Self(Box::new(DenialDetails { code, effect, because, id: None, message }))
     }
 
     /// Returns the denial of a call that was not approved: pending with an `id`, otherwise denied.
     pub(crate) fn unapproved(because: String, id: Option<String>, message: String) -> Self {
-        let effect = if id.is_some() { Effect::Ask } else { Effect::Deny };
-        Self::new(effect, because, id, message)
+        let (code, effect) = match &id {
+            Some(_) => (ErrorCode::ApprovalPending, Effect::Ask),
+            None => (ErrorCode::ApprovalDenied, Effect::Deny),
+        };
+        Self(Box::new(DenialDetails { code, effect, because, id, message }))
     }
 
     /// Returns the denial for a request that cannot be recorded.
     pub(crate) fn journal_unavailable(error: &JournalError) -> Self {
-        Self::from_reason(format!(
+        let because = format!(
             "the journal cannot be written, so only calls known to be read-only are allowed: \
              {error}"
-        ))
+        );
+        Self::new(ErrorCode::JournalWrite, because)
     }
 
     fn to_json(&self) -> String {
-        let DenialDetails { effect, because, id, .. } = &*self.0;
+        let DenialDetails { code, effect, because, id, .. } = &*self.0;
         let id = id.as_ref().map(|id| format!(",\"id\":{}", string::encode(id)));
         let (because, id) = (string::encode(because), id.unwrap_or_default());
-        format!("{{\"effect\":\"{effect}\",\"because\":{because}{id}}}")
+        format!(r#"{{"code":"{code}","effect":"{effect}","because":{because}{id}}}"#)
     }
 
     /// Returns the answer for the caller: a tool error that a model can read, or a protocol error
@@ -155,7 +186,8 @@ impl Denial {
             );
             return own_tools::tool_result(&result, context.caller.revision);
         }
-        Err(GateError { code: code::REFUSED, message: self.0.message, data: Some(decision.into()) })
+        let DenialDetails { code, message, .. } = *self.0;
+        Err(GateError { data: Some(decision.into()), ..GateError::new(code, message) })
     }
 }
 

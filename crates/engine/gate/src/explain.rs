@@ -96,7 +96,7 @@ impl Gate {
         let grant = self.find_grant(&call);
         let facts = self.facts(&call, grant.as_deref());
         let explained = view.governance.policy.explain(&call.query(&params.arguments), &facts);
-        let CallDecision { outcome, because } = self.decide(&call);
+        let CallDecision { outcome, because, .. } = self.decide(&call);
         let row = view.exposure.entries.iter().find(|row| row.id == *id);
         let hidden = row.filter(|row| row.visibility == Visibility::Hidden);
         Ok(Some(CallExplanation {

@@ -18,9 +18,9 @@
 use std::collections::BTreeSet;
 
 use toolgate_exposure::UriOwner;
-use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
+use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ErrorCode, ServerName};
 use toolgate_wire::method::MethodTarget;
-use toolgate_wire::{Frame, code, method, scan, string};
+use toolgate_wire::{Frame, method, scan, string};
 
 use crate::decide::CallContext;
 use crate::error::CallError;
@@ -256,5 +256,5 @@ fn method_not_found(method: &str, candidates: &[&ServerName]) -> GateError {
             names.join(", ")
         ),
     };
-    GateError::new(code::METHOD_NOT_FOUND, message)
+    GateError::new(ErrorCode::CallMethod, message)
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use toolgate_bridge::{self as bridge, ResponseTranslation};
 use toolgate_fleet::Pool;
-use toolgate_model::CapabilityId;
+use toolgate_model::{CapabilityId, ErrorCode};
 use toolgate_wire::{Frame, MessageKind, MessageLimits, Revision, build};
 
 use crate::profile_view::ProfileView;
@@ -48,7 +48,7 @@ impl ResponseContext<'_> {
 /// Parses a message that the gate wrote itself.
 pub(crate) fn own_frame(message: Bytes) -> Result<Frame, GateError> {
     Frame::parse(message, &MessageLimits::MAX)
-        .map_err(|error| GateError::new(error.code(), error.to_string()))
+        .map_err(|error| GateError::new(ErrorCode::CallBadAnswer, error.to_string()))
 }
 
 /// Returns a response that the gate wrote itself. Its id is replaced later.

@@ -84,11 +84,9 @@ pub(crate) fn locate_resource(view: &ProfileView, uri: &str) -> Result<Capabilit
         UriOwner::Unknown => (only_one_with_resources(view, uri)?, uri.into()),
         UriOwner::Ambiguous(servers) => {
             let servers: Vec<_> = servers.iter().map(|server| server.as_str()).collect();
-            let message = format!(
-                "several servers have `{uri}` ({}); use the URI as the list shows it",
-                servers.join(", ")
-            );
-            return Err(GateError { message, ..GateError::resource_not_found(uri) });
+            let message = format!("several servers have `{uri}` ({})", servers.join(", "));
+            let error = GateError { message, ..GateError::resource_not_found(uri) };
+            return Err(error.hint("use the URI as the list shows it"));
         }
     };
     Ok(CapabilityId { server: server.clone(), kind: CapabilityKind::Resource, name: raw })

@@ -29,8 +29,9 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use tokio::sync::Semaphore;
+use toolgate_model::ErrorCode;
 use toolgate_store::{KeptResult, ResultStore};
-use toolgate_wire::{Frame, JsonEdit, MessageKind, Span, code, method, scan};
+use toolgate_wire::{Frame, JsonEdit, MessageKind, Span, method, scan};
 
 use crate::present::own_response;
 use crate::profile_view::ProfileView;
@@ -186,13 +187,13 @@ impl Gate {
 /// Returns the error for a result that does not exist or belongs to another principal, which look
 /// the same.
 fn result_not_found(uri: &str) -> GateError {
-    let message = format!(
-        "no result is kept as {uri}: results expire and do not outlive the gateway; call the tool \
-         again"
-    );
-    GateError { code: code::RESOURCE_NOT_FOUND, message, ..GateError::resource_not_found(uri) }
+    let message =
+        format!("no result is kept as {uri}: results expire and do not outlive the gateway");
+    let error = GateError { message, ..GateError::resource_not_found(uri) };
+    error.hint("call the tool again")
 }
 
 fn unreadable(error: &io::Error) -> GateError {
-    GateError::new(code::INTERNAL_ERROR, format!("cannot read a kept result: {error}"))
+    let message = format!("cannot read a kept result: {error}");
+    GateError::new(ErrorCode::CallBadAnswer, message)
 }

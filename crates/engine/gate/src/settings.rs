@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use toolgate_exposure::NamingOptions;
-use toolgate_model::{DEFAULT_PROFILE, ExposureMode, PrefixMode, Profiles};
-use toolgate_wire::code;
+use toolgate_model::{DEFAULT_PROFILE, ErrorCode, ExposureMode, PrefixMode, Profiles};
 
 use crate::{Client, Gate, GateError};
 
@@ -57,6 +56,6 @@ impl Gate {
 /// Returns the error for a profile that does not exist.
 pub(crate) fn unknown_profile(profiles: &Profiles, name: &str, remark: &str) -> GateError {
     let known = profiles.names().join(", ");
-    let message = format!("there is no profile {name:?}{remark}; known profiles: {known}");
-    GateError::new(code::INVALID_PARAMS, message)
+    let message = format!("there is no profile {name:?}{remark}");
+    GateError::new(ErrorCode::ConfigProfile, message).hint(format!("known profiles: {known}"))
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use toolgate_bridge as bridge;
 use toolgate_fleet::FleetError;
-use toolgate_model::ServerName;
-use toolgate_wire::{Era, Frame, build, code, scan};
+use toolgate_model::{ErrorCode, ServerName};
+use toolgate_wire::{Era, Frame, build, scan};
 
 use crate::decide::CallContext;
 use crate::gate::GateRequest;
@@ -42,10 +42,8 @@ impl Gate {
         request: GateRequest<'_>,
     ) -> Result<Frame, GateError> {
         if scan::member(request.frame.params().unwrap_or_default(), "cursor").is_some() {
-            return Err(GateError::new(
-                code::INVALID_PARAMS,
-                "the list has only one page; `cursor` is not supported",
-            ));
+            let message = "the list has only one page; `cursor` is not supported";
+            return Err(GateError::new(ErrorCode::CallParams, message));
         }
         let asking = SkillsRequest { gate: self, view, request };
         let servers = view.skill_servers();
@@ -107,7 +105,7 @@ impl SkillsRequest<'_> {
         match answer.error() {
             Some(error) => {
                 let message = String::from_utf8_lossy(error).into_owned();
-                Err(GateError::new(code::INTERNAL_ERROR, message))
+                Err(GateError::new(ErrorCode::CallServerError, message))
             }
             None => Ok(answer),
         }

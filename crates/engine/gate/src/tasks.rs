@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_bridge::tasks;
+use toolgate_model::ErrorCode;
 use toolgate_session::{CapabilityOverride, Interactor};
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, code};
@@ -66,28 +67,25 @@ fn server_error(error: &[u8]) -> GateError {
         code::MISSING_CLIENT_CAPABILITY,
         code::UNSUPPORTED_PROTOCOL_VERSION,
     ];
+    let message = error.and_then(|error| error.message.as_deref()).unwrap_or_default();
     GateError {
-        code: code.filter(|code| !of_our_hop.contains(code)).unwrap_or(code::INTERNAL_ERROR),
-        message: error
-            .and_then(|error| error.message.as_deref().map(str::to_owned))
-            .unwrap_or_default(),
+        rpc_code: code.filter(|code| !of_our_hop.contains(code)).unwrap_or(code::INTERNAL_ERROR),
         data: error.and_then(|error| error.data.map(Bytes::copy_from_slice)),
+        ..GateError::new(ErrorCode::CallServerError, message)
     }
 }
 
 /// Returns the error for a modern caller that did not declare the extension.
 fn missing() -> GateError {
-    GateError {
-        code: code::MISSING_CLIENT_CAPABILITY,
-        message: "this needs a client that declares the tasks extension".into(),
-        data: Some(tasks::missing_capability_data()),
-    }
+    let message = "this needs a client that declares the tasks extension";
+    let error = GateError::new(ErrorCode::CallClientCapability, message);
+    GateError { data: Some(tasks::missing_capability_data()), ..error }
 }
 
 fn method_not_found(name: &str) -> GateError {
-    GateError::new(code::METHOD_NOT_FOUND, format!("Method not found: {name}"))
+    GateError::new(ErrorCode::CallMethod, format!("Method not found: {name}"))
 }
 
 fn unreadable() -> GateError {
-    GateError::new(code::INTERNAL_ERROR, "cannot read the server's task")
+    GateError::new(ErrorCode::CallBadAnswer, "cannot read the server's task")
 }

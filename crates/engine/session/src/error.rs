@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use toolgate_model::{CodedError, ErrorCode};
 use toolgate_transport::TransportError;
 use toolgate_wire::{Era, WireError};
 
@@ -92,5 +93,36 @@ impl SessionError {
             }
             _ => false,
         }
+    }
+}
+
+impl CodedError for SessionError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Ended(_) | Self::Expired => ErrorCode::SessionEnded,
+            Self::NeedsAuth { .. } => ErrorCode::ConnectAuth,
+            Self::Status { .. } => ErrorCode::ConnectStatus,
+            Self::TimedOut(_) => ErrorCode::SessionTimeout,
+            Self::Wire(_) | Self::Protocol(_) => ErrorCode::SessionProtocol,
+            Self::Refused { .. } => ErrorCode::CallServerError,
+            Self::Reopen { source, .. } => source.code(),
+            Self::Transport(error) => error.code(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NeedsAuth { .. } => {
+                "set its credential in `headers`, for example Authorization = \"Bearer \
+                 ${env:TOKEN}\""
+            }
+            Self::Status { status: 404 | 405, .. } => {
+                "check the path of the MCP endpoint; it often ends in /mcp"
+            }
+            Self::Reopen { source, .. } => return source.hint(),
+            Self::Transport(error) => return error.hint(),
+            _ => return None,
+        };
+        Some(hint.to_owned())
     }
 }

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
+use toolgate_model::{CodedError, ErrorCode};
 use toolgate_transport::line::LineSender;
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, build, method};
@@ -33,6 +34,17 @@ pub enum ClientRequestError {
     /// The client disconnected.
     #[error("the client disconnected")]
     Disconnected,
+}
+
+impl CodedError for ClientRequestError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Unsupported => ErrorCode::CallClientCapability,
+            Self::Refused { .. } => ErrorCode::CallServerError,
+            Self::TimedOut => ErrorCode::SessionTimeout,
+            Self::Disconnected => ErrorCode::SessionEnded,
+        }
+    }
 }
 
 /// The client that called a tool, usable while the call runs. Cheap to clone.

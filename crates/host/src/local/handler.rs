@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use toolgate_wire::code;
+use toolgate_model::{CodedError, ErrorCode};
 
 /// An error of a resource, prompt or completion handler, reported to the client. (Errors of tools
 /// are reported to the model instead.)
@@ -32,14 +32,24 @@ impl From<&str> for HandlerError {
     }
 }
 
+impl CodedError for HandlerError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound => ErrorCode::CallNoResource,
+            Self::Invalid(_) => ErrorCode::CallParams,
+            Self::Failed(_) => ErrorCode::CallServerError,
+        }
+    }
+}
+
 impl HandlerError {
     /// Returns the JSON-RPC code and message. `what` names the requested item.
     pub(super) fn error(&self, what: &str) -> (i32, String) {
-        match self {
-            Self::NotFound => (code::RESOURCE_NOT_FOUND, format!("Resource not found: {what}")),
-            Self::Invalid(text) => (code::INVALID_PARAMS, text.clone()),
-            Self::Failed(text) => (code::INTERNAL_ERROR, text.clone()),
-        }
+        let message = match self {
+            Self::NotFound => format!("Resource not found: {what}"),
+            Self::Invalid(text) | Self::Failed(text) => text.clone(),
+        };
+        (self.code().rpc(), message)
     }
 }
 

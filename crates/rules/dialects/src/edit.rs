@@ -8,7 +8,7 @@ mod merge;
 mod toml;
 mod yaml;
 
-use toolgate_model::ConfigValue;
+use toolgate_model::{CodedError, ConfigValue, ErrorCode};
 
 use crate::Syntax;
 
@@ -47,6 +47,15 @@ pub enum EditError {
     /// The layout does not allow the change without affecting the rest.
     #[error("cannot make the change without affecting the rest of the file: {0}")]
     Unsupported(String),
+}
+
+impl CodedError for EditError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Syntax { .. } => ErrorCode::ConfigSyntax,
+            Self::WrongKind { .. } | Self::Unsupported(_) => ErrorCode::ConfigEdit,
+        }
+    }
 }
 
 /// Sets the value at a path. Existing fields that differ are changed one by one, missing fields are

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use toolgate_model::{
-    CapabilityKind, Digest, HttpSpec, Secret, ServerName, ServerSpec, StdioSpec, TransportSpec,
-    redact_args_for_consent, redact_url, redact_value_for_consent,
+    CapabilityKind, CodedError, Digest, ErrorCode, HttpSpec, Secret, ServerName, ServerSpec,
+    StdioSpec, TransportSpec, redact_args_for_consent, redact_url, redact_value_for_consent,
 };
 
 pub use package::{Package, npm_integrity};
@@ -92,6 +92,16 @@ pub enum LockFileError {
     /// The file is valid TOML, but its content is invalid.
     #[error("the lock file is invalid: {0}")]
     Content(String),
+}
+
+impl CodedError for LockFileError {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::PinLockFile
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("run `toolgate lock` to write it again".to_owned())
+    }
 }
 
 /// Returns the digest of a server's process or endpoint.

@@ -102,6 +102,8 @@ error_codes! {
     ConfigConflict = "TG-CONFIG-024", Failed;
     /// No project is open.
     ConfigNoProject = "TG-CONFIG-025", Usage;
+    /// No secret has this name.
+    ConfigNoSecret = "TG-CONFIG-026", Failed;
 
     /// The program of a server does not exist.
     LaunchNotFound = "TG-LAUNCH-001", Failed, CONNECTION_CLOSED;
@@ -263,17 +265,19 @@ error_codes! {
     GatewayRequestState = "TG-GATEWAY-008", Failed, INVALID_PARAMS;
     /// No access key of this name exists, it has expired, or the name is taken.
     GatewayKey = "TG-GATEWAY-009", Failed;
+    /// A client sent a message that is not valid.
+    GatewayRequest = "TG-GATEWAY-010", Failed, INVALID_REQUEST;
 
     /// The command line is not valid.
     CliUsage = "TG-CLI-001", Usage;
     /// The arguments of a call cannot be read.
     CliArguments = "TG-CLI-002", Usage;
     /// A question needs a terminal.
-    CliNoTerminal = "TG-CLI-003", Usage;
+    CliNoTerminal = "TG-CLI-003", Refused;
     /// The user did not confirm.
     CliNotConfirmed = "TG-CLI-004", Failed;
-    /// A file or a folder cannot be read.
-    CliRead = "TG-CLI-005", Usage;
+    /// Standard input, the terminal, a file or a folder cannot be read.
+    CliRead = "TG-CLI-005", Failed;
     /// A file or standard output cannot be written.
     CliWrite = "TG-CLI-006", Failed;
     /// No client has this name, or it has no such file.
@@ -310,6 +314,17 @@ impl ErrorCode {
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// An error that a user can see.
+pub trait CodedError: std::error::Error {
+    /// Returns its stable code.
+    fn code(&self) -> ErrorCode;
+
+    /// Returns what the user can do about it. The message does not repeat it.
+    fn hint(&self) -> Option<String> {
+        None
     }
 }
 

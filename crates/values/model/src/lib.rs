@@ -37,7 +37,7 @@ pub use config_value::ConfigValue;
 pub use context::{ContextNamingStyle, ContextOfferMode, ContextSettings};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity, SourceExcerpt};
 pub use digest::Digest;
-pub use error_code::{ErrorCode, Exit, UnknownErrorCode};
+pub use error_code::{CodedError, ErrorCode, Exit, UnknownErrorCode};
 pub use files::{EnvFile, ProjectFile, ServerFiles};
 pub use governance::{
     ApprovalChannel, ApprovalSettings, ArgumentCondition, Effect, ExpectedValue,

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::is_invisible;
+use crate::{CodedError, ErrorCode, is_invisible};
 
 /// The longest server name, in bytes.
 const MAX_BYTES: usize = 128;
@@ -26,6 +26,16 @@ pub enum ServerNameError {
     /// The name contains a character that is invisible or changes how its neighbours look.
     #[error("cannot use a server name with the invisible character U+{0:04X}")]
     Invisible(u32),
+}
+
+impl CodedError for ServerNameError {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::ConfigServerName
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("use a short name of letters, digits, `-` and `_`".to_owned())
+    }
 }
 
 impl ServerName {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::{CodedError, ErrorCode};
+
 /// The state of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerState {
@@ -57,15 +59,18 @@ impl ServerState {
 /// Why a server may not start, and how the operator can change that. Clients see the reason only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartBlock {
+    /// What kind of problem it is.
+    pub code: ErrorCode,
     /// Why it may not start.
     pub reason: String,
     /// What the operator can do about it.
     pub hint: Option<String>,
 }
 
-impl From<String> for StartBlock {
-    fn from(reason: String) -> Self {
-        Self { reason, hint: None }
+impl StartBlock {
+    /// Returns a block without a hint.
+    pub fn new(code: ErrorCode, reason: impl Into<String>) -> Self {
+        Self { code, reason: reason.into(), hint: None }
     }
 }
 
@@ -124,6 +129,8 @@ impl fmt::Display for FailurePhase {
 pub struct ServerFailure {
     /// The step that failed.
     pub phase: FailurePhase,
+    /// What kind of failure it is.
+    pub code: ErrorCode,
     /// The cause, as a complete message.
     pub cause: String,
     /// The end of the process's standard error output.
@@ -133,9 +140,10 @@ pub struct ServerFailure {
 }
 
 impl ServerFailure {
-    /// Returns a failure without output of the process and without a hint.
-    pub fn new(phase: FailurePhase, cause: impl Into<String>) -> Self {
-        Self { phase, cause: cause.into(), stderr: String::new(), hint: None }
+    /// Returns the failure of a step because of an error.
+    pub fn new(phase: FailurePhase, error: &impl CodedError) -> Self {
+        let (code, cause, hint) = (error.code(), error.to_string(), error.hint());
+        Self { phase, code, cause, stderr: String::new(), hint }
     }
 }
 

@@ -11,8 +11,10 @@ use toolgate_host::approvals::{
 };
 use toolgate_model::time::rfc3339_from_time;
 
+use toolgate_model::ErrorCode;
+
 use super::handler::to_raw_json;
-use crate::exit::{CliError, error_chain};
+use crate::exit::CliError;
 
 /// The longest time a request may wait for a change.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -147,15 +149,14 @@ impl ApprovalControlRequest {
             ),
             Self::Settle { id, choice } => to_raw_json(&settle(broker, id, *choice, by).await?),
             Self::Grants => {
-                let grants = broker.grants().await.map_err(approval_error)?;
+                let grants = broker.grants().await?;
                 to_raw_json(&grants.iter().map(GrantJson::from).collect::<Vec<_>>())
             }
             Self::Revoke { id } => {
                 to_raw_json(&revoke(broker, &GrantSelector::Id(id.clone()), by).await?)
             }
             Self::RevokeServer { server } => {
-                let server =
-                    ServerName::new(server).map_err(|error| CliError::usage(error.to_string()))?;
+                let server = ServerName::new(server)?;
                 to_raw_json(&revoke(broker, &GrantSelector::Server(server), by).await?)
             }
         }
@@ -163,7 +164,7 @@ impl ApprovalControlRequest {
 }
 
 async fn list_pending(broker: &ApprovalBroker) -> Result<Vec<PendingCallJson>, CliError> {
-    let calls = broker.list().await.map_err(approval_error)?;
+    let calls = broker.list().await?;
     calls.iter().map(PendingCallJson::of).collect()
 }
 
@@ -189,11 +190,11 @@ async fn settle(
     choice: ApprovalChoice,
     by: &str,
 ) -> Result<SettledCallJson, CliError> {
-    if let Some(settled) = broker.settle(id, choice, by).await.map_err(approval_error)? {
+    if let Some(settled) = broker.settle(id, choice, by).await? {
         let grant = settled.grant.as_ref().map(GrantJson::from);
         return Ok(SettledCallJson { call: PendingCallJson::of(&settled.call)?, choice, grant });
     }
-    let why = match broker.verdict(id).await.map_err(approval_error)? {
+    let why = match broker.verdict(id).await? {
         Some(earlier) => {
             format!("it was decided before (`{}`, by {})", earlier.choice.as_str(), earlier.by)
         }
@@ -203,24 +204,22 @@ async fn settle(
 }
 
 async fn revoke(broker: &ApprovalBroker, which: &GrantSelector, by: &str) -> Result<u64, CliError> {
-    broker.revoke(which, by).await.map_err(approval_error)
+    broker.revoke(which, by).await.map_err(CliError::from)
 }
 
 /// Returns the error of a request about a call that is not pending. `doing` is the attempted
 /// action, as in `cannot {doing} call`.
 pub fn no_call_error(doing: &str, id: &str, why: &str) -> CliError {
-    CliError::failed(format!("cannot {doing} call `{id}`: {why}"))
+    CliError::new(ErrorCode::ApprovalUnknown, format!("cannot {doing} call `{id}`: {why}"))
         .hint("run `toolgate approvals list` to see the pending calls")
-}
-
-fn approval_error(error: ApprovalError) -> CliError {
-    CliError::failed(error_chain(&error))
 }
 
 impl PendingCallJson {
     fn of(call: &PendingCall) -> Result<Self, CliError> {
         let bound = &call.binding;
-        let invalid = |error| CliError::failed(format!("cannot parse the arguments: {error}"));
+        let invalid = |error| {
+            CliError::new(ErrorCode::StoreValue, format!("cannot parse the arguments: {error}"))
+        };
         let arguments = serde_json::from_slice(&call.arguments).map_err(invalid)?;
         let other_params = Some(&call.other_params).filter(|params| !params.is_empty());
         let other_params = other_params.map(|params| serde_json::from_slice(params));

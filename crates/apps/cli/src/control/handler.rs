@@ -11,7 +11,7 @@ use toolgate_host::approvals::ApprovalBroker;
 use toolgate_host::{
     ApplyReport, ConfigSources, Host, ServerName, ServerState, ServerStatus, Setup, json,
 };
-use toolgate_model::ContextSettings;
+use toolgate_model::{ContextSettings, ErrorCode};
 
 use super::{
     CompilePermission, ConfigFinding, ControlRequest, ExplanationJson, ExposureReport, GatewayInfo,
@@ -272,8 +272,9 @@ impl ControlHandler {
             ControlRequest::Keys { asked } => {
                 let gate = self.host.gate();
                 let keys = gate.keys();
-                let keys =
-                    keys.ok_or_else(|| CliError::failed("this host does not store access keys"))?;
+                let keys = keys.ok_or_else(|| {
+                    CliError::new(ErrorCode::CliInternal, "this host does not store access keys")
+                })?;
                 asked.answer(keys, |kind, detail| gate.note(kind, None, detail)).await
             }
             ControlRequest::Reconsider { server } => {
@@ -290,7 +291,9 @@ impl ControlHandler {
 
     fn broker(&self) -> Result<&ApprovalBroker, CliError> {
         let broker = self.host.gate().approvals().map(|broker| &**broker);
-        broker.ok_or_else(|| CliError::failed("this host does not store approvals"))
+        broker.ok_or_else(|| {
+            CliError::new(ErrorCode::CliInternal, "this host does not store approvals")
+        })
     }
 
     /// Reloads the files with the current consents. Returns true if they declare this server.
@@ -328,6 +331,7 @@ fn config_findings(setup: &Setup) -> Vec<ConfigFinding> {
 }
 
 pub(super) fn to_raw_json(answer: &impl Serialize) -> Result<Box<RawValue>, CliError> {
-    serde_json::value::to_raw_value(answer)
-        .map_err(|error| CliError::failed(format!("cannot encode the answer: {error}")))
+    serde_json::value::to_raw_value(answer).map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot encode the answer: {error}"))
+    })
 }

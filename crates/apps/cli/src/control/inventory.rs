@@ -8,6 +8,8 @@ use toolgate_host::{
     CapabilityId, CapabilityKind, Exposure, ExposureEntry, ServerState, ServerStatus, Visibility,
 };
 
+use toolgate_model::ErrorCode;
+
 use super::exposure;
 use crate::exit::CliError;
 use crate::suggest::did_you_mean;
@@ -89,12 +91,13 @@ impl ServerInventory {
         let why = self.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
         let what = format!("cannot use server `{}`: it is {}{why}", self.server, self.state);
         match self.state.as_str() {
-            "blocked" => Err(CliError::refused(what)),
-            "disabled" => Err(CliError::failed(what).hint("set `enabled = true` in its entry")),
-            "needs_auth" => Err(CliError::failed(what)),
+            "blocked" => Err(CliError::new(ErrorCode::ServerBlocked, what)),
+            "disabled" => Err(CliError::new(ErrorCode::ServerDisabled, what)
+                .hint("set `enabled = true` in its entry")),
+            "needs_auth" => Err(CliError::new(ErrorCode::ConnectAuth, what)),
             "failed" if self.protocol.is_none() => {
                 let hint = format!("run `toolgate doctor {}` to see every step", self.server);
-                Err(CliError::failed(what).hint(hint))
+                Err(CliError::new(ErrorCode::ServerFailed, what).hint(hint))
             }
             _ => Ok(()),
         }
@@ -114,8 +117,11 @@ impl ServerInventory {
         own.or_else(exposed).or_else(alias).ok_or_else(|| {
             let known: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
             let hint = format!("run `toolgate discover {}` to list what it offers", self.server);
-            CliError::failed(format!("no {what} named `{name}` on server `{}`", self.server))
-                .hint(did_you_mean(name, &known, hint))
+            CliError::new(
+                ErrorCode::CallUnknown,
+                format!("no {what} named `{name}` on server `{}`", self.server),
+            )
+            .hint(did_you_mean(name, &known, hint))
         })
     }
 }
@@ -138,7 +144,10 @@ impl InventoryEntry {
     pub fn exposed_name(&self) -> Result<&str, CliError> {
         let hidden = || {
             let why = self.hidden.as_deref().unwrap_or("it has no exposed name");
-            CliError::refused(format!("cannot use `{}`: it is hidden: {why}", self.name))
+            CliError::new(
+                ErrorCode::CallHidden,
+                format!("cannot use `{}`: it is hidden: {why}", self.name),
+            )
         };
         self.exposed.as_deref().ok_or_else(hidden)
     }

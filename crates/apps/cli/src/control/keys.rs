@@ -8,8 +8,10 @@ use toolgate_host::json;
 use toolgate_host::keys::{AccessKey, Keyring};
 use toolgate_model::time::rfc3339_from_time;
 
+use toolgate_model::ErrorCode;
+
 use super::handler::to_raw_json;
-use crate::exit::{CliError, error_chain};
+use crate::exit::CliError;
 
 /// The most characters in the name of a caller.
 const LONGEST_NAME: usize = 64;
@@ -73,18 +75,17 @@ impl KeyRequest {
         keys: &Keyring,
         note: impl Fn(&str, &str),
     ) -> Result<Box<RawValue>, CliError> {
-        let failed = |error| CliError::failed(error_chain(&error));
         match self {
             Self::List => {
-                let keys = keys.list().await.map_err(failed)?;
+                let keys = keys.list().await?;
                 to_raw_json(&keys.iter().map(AccessKeyJson::from).collect::<Vec<_>>())
             }
             Self::Add { name, lifetime } => {
                 check_name(name)?;
                 let expires_at = lifetime.map(expiry_time).transpose()?;
-                let added = keys.add(name, expires_at).await.map_err(failed)?;
+                let added = keys.add(name, expires_at).await?;
                 let (key, secret) = added.ok_or_else(|| {
-                    CliError::failed(format!("`{name}` already has a key"))
+                    CliError::new(ErrorCode::GatewayKey, format!("`{name}` already has a key"))
                         .hint(format!("run `toolgate keys revoke {name}` to revoke it"))
                 })?;
                 let line = AccessKeyJson::from(&key);
@@ -92,7 +93,7 @@ impl KeyRequest {
                 to_raw_json(&AccessKeyJson { key: Some(secret), ..line })
             }
             Self::Revoke { name } => {
-                let revoked = keys.revoke(name).await.map_err(failed)?;
+                let revoked = keys.revoke(name).await?;
                 if revoked {
                     note("key-revoked", &json!({ "name": name }).to_string());
                 }
@@ -104,7 +105,7 @@ impl KeyRequest {
 
 fn expiry_time(seconds: u64) -> Result<SystemTime, CliError> {
     let end = SystemTime::now().checked_add(Duration::from_secs(seconds));
-    end.ok_or_else(|| CliError::usage("the lifetime of the key is too long"))
+    end.ok_or_else(|| CliError::new(ErrorCode::CliUsage, "the lifetime of the key is too long"))
 }
 
 /// Checks the name of a caller. Names appear in config files, in lists and in the journal, so only
@@ -113,8 +114,11 @@ fn check_name(name: &str) -> Result<(), CliError> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) {
         true => Ok(()),
-        false => Err(CliError::usage(format!(
-            "invalid name `{name}`: a name has 1 to {LONGEST_NAME} letters, digits, `-`, `_`, `.`"
-        ))),
+        false => Err(CliError::new(
+            ErrorCode::CliUsage,
+            format!(
+                "invalid name `{name}`: a name has 1 to {LONGEST_NAME} letters, digits, `-`, `_`, `.`"
+            ),
+        )),
     }
 }

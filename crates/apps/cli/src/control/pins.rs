@@ -7,6 +7,8 @@ use toolgate_host::review::TextFinding;
 use toolgate_host::{Host, Setup};
 use toolgate_model::time::rfc3339_from_time;
 
+use toolgate_model::ErrorCode;
+
 use super::handler::to_raw_json;
 use crate::exit::CliError;
 
@@ -113,7 +115,9 @@ pub async fn answer(
         }
         PinRequest::Approve { server, name, seen } => {
             let chosen = PinFilter { server: Some(server), name: name.as_deref() };
-            let invalid = |()| CliError::usage("`seen` is not the digest of shown definitions");
+            let invalid = |()| {
+                CliError::new(ErrorCode::CliUsage, "`seen` is not the digest of shown definitions")
+            };
             let seen = seen.parse().map_err(invalid)?;
             to_raw_json(&host.approve_pins(&decisions, &chosen, seen, by).await?)
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use toolgate_model::ErrorCode;
 use toolgate_transport::local::{LocalReader, LocalWriter};
 use toolgate_transport::peer::PeerProcess;
 use toolgate_wire::Revision;
@@ -112,12 +113,15 @@ async fn serve_connection(
             tokio::select! {
                 outcome = embedded.control().answer(&question, &requester) => outcome.into(),
                 () = shutdown.wait() => {
-                    ControlResponse::from(Err(CliError::failed("the gateway is shutting down")))
+                    ControlResponse::from(Err(CliError::new(ErrorCode::GatewayUnreachable, "the gateway is shutting down")))
                 }
             }
         }
         Err(error) => {
-            let failure = CliError::failed(format!("invalid control request: {error}"));
+            let failure = CliError::new(
+                ErrorCode::GatewayAnswer,
+                format!("invalid control request: {error}"),
+            );
             let hint = concat!("this gateway is toolgate ", env!("CARGO_PKG_VERSION"));
             ControlResponse::from(Err(failure.hint(hint)))
         }
@@ -147,7 +151,8 @@ async fn admit(
 
 fn parse_revision(protocol: Option<&str>) -> Result<Option<Revision>, CliError> {
     let known = |text: &str| {
-        let unknown = |_| CliError::usage(format!("unknown protocol revision `{text}`"));
+        let unknown =
+            |_| CliError::new(ErrorCode::CliUsage, format!("unknown protocol revision `{text}`"));
         text.parse::<Revision>().map_err(unknown)
     };
     protocol.map(known).transpose()

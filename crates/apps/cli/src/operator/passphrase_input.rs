@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use toolgate_host::config::read_hidden;
 
+use toolgate_model::ErrorCode;
+
 use crate::exit::CliError;
 use crate::out;
 
@@ -66,5 +68,5 @@ pub fn prompt_passphrase(prompt: &str) -> Result<Option<String>, CliError> {
 }
 
 fn read_error(error: std::io::Error) -> CliError {
-    CliError::failed(format!("cannot read the passphrase: {error}"))
+    CliError::new(ErrorCode::CliRead, format!("cannot read the passphrase: {error}"))
 }

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
 use tokio::sync::watch;
-use toolgate_host::session::{
-    OutboundRequest, Session, SessionError, SessionEventHandler, SessionOptions,
-};
+use toolgate_host::session::{OutboundRequest, Session, SessionEventHandler, SessionOptions};
 use toolgate_host::{CapabilityKind, Interactor, ServerName, ServerTimeouts};
+use toolgate_model::ErrorCode;
 use toolgate_transport::spool;
-use toolgate_wire::{Era, Frame, MessageKind, MessageLimits, build, method, scan, view::RpcError};
+use toolgate_wire::{Era, Frame, MessageKind, MessageLimits, build, method, view::RpcError};
 
 use super::RunningGateway;
 use crate::embedded_gateway::EmbeddedGateway;
-use crate::exit::{CliError, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::interactor::CAPABILITIES;
 use crate::operator::Requester;
 use crate::shutdown::{self, ShutdownSignal, ShutdownTrigger};
@@ -93,8 +93,7 @@ impl GatewaySession {
     {
         let (stop, shutdown) = shutdown::channel();
         let (counts, notifications) = watch::channel(NotificationCounts::default());
-        let name =
-            ServerName::new("toolgate").map_err(|error| CliError::failed(error.to_string()))?;
+        let name = ServerName::new("toolgate")?;
         let options = SessionOptions {
             server: name,
             timeouts: ServerTimeouts::calls(CALL_TIMEOUT),
@@ -103,8 +102,7 @@ impl GatewaySession {
             event_handler: Arc::new(SessionObserver { stop, counts }),
             era: Some(Era::Legacy),
         };
-        let session =
-            Session::on_lines(reader, writer, options).await.map_err(error_from_session)?;
+        let session = Session::on_lines(reader, writer, options).await?;
         Ok(Self { session, interactor, shutdown, notifications })
     }
 
@@ -117,13 +115,12 @@ impl GatewaySession {
         params: &str,
     ) -> Result<Frame, CliError> {
         let request = build::request("0", method, Some(params.as_bytes()));
-        let frame = Frame::parse(request, &MessageLimits::default())
-            .map_err(|error| CliError::usage(format!("invalid request: {error}")))?;
+        let frame = Frame::parse(request, &MessageLimits::default()).map_err(|error| {
+            CliError::new(ErrorCode::CallParams, format!("invalid request: {error}"))
+        })?;
         let outbound = OutboundRequest { frame, rename: None, interactor: self.interactor.clone() };
-        let answer = self.session.call(&outbound).await.map_err(error_from_session)?;
-        let answer = spool::load_frame(answer)
-            .await
-            .map_err(|error| CliError::failed(error_chain(&error)))?;
+        let answer = self.session.call(&outbound).await?;
+        let answer = spool::load_frame(answer).await?;
         match (answer.kind(), answer.error().and_then(RpcError::of)) {
             (MessageKind::Failure, Some(error)) => Err(error_from_rpc(server, &error)),
             _ => Ok(answer),
@@ -143,30 +140,27 @@ impl GatewaySession {
     }
 }
 
-/// Converts a JSON-RPC error, which may come from the gate or from the server. The gate appends its
-/// hint to the message.
+/// What the gate adds to the `data` of its errors.
+#[derive(Default, Deserialize)]
+struct GateErrorData {
+    code: Option<String>,
+    message: Option<String>,
+    hint: Option<String>,
+}
+
+/// Converts a JSON-RPC error. An error without a code in its data is the server's own.
 fn error_from_rpc(server: &str, error: &RpcError<'_>) -> CliError {
-    let message = error.message.as_deref().unwrap_or("no reason given");
-    if is_policy_decision(error) {
-        return CliError::refused(format!("`{server}`: {message}"));
+    let data = error.data.and_then(|data| serde_json::from_slice(data).ok());
+    let GateErrorData { code, message, hint } = data.unwrap_or_default();
+    let code = code.and_then(|code| code.parse().ok()).unwrap_or(ErrorCode::CallServerError);
+    let message = message.as_deref().or(error.message.as_deref()).unwrap_or("no reason given");
+    if code.exit() == Exit::Refused {
+        return CliError { hint, ..CliError::new(code, format!("`{server}`: {message}")) };
     }
-    let (message, hint) = match message.split_once("; hint: ") {
-        Some((message, hint)) => (message, hint.to_owned()),
-        None => (message, format!("run `toolgate discover {server}` to list what it offers")),
-    };
-    let code = error.code.unwrap_or_default();
-    CliError::failed(format!("request to `{server}` failed: {message} ({code})")).hint(hint)
-}
-
-/// Returns true if the gate decided against the request. The data says so, independent of the code,
-/// which depends on the protocol revision.
-fn is_policy_decision(error: &RpcError<'_>) -> bool {
-    let Some(data) = error.data else { return false };
-    ["effect", "because"].iter().all(|member| scan::member(data, member).is_some())
-}
-
-fn error_from_session(error: SessionError) -> CliError {
-    CliError::failed(error_chain(&error))
+    let number = error.code.unwrap_or_default();
+    let message = format!("request to `{server}` failed: {message} ({number})");
+    let default = || format!("run `toolgate discover {server}` to list what it offers");
+    CliError::new(code, message).hint(hint.unwrap_or_else(default))
 }
 
 /// Counts notifications and signals the end of the session, also by being dropped with it.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use toolgate_model::ErrorCode;
 use toolgate_transport::local::{LocalReader, LocalWriter, connect};
 
 use crate::cli_context::CliContext;
@@ -98,18 +99,24 @@ async fn send_request(
     .await?;
     let mut line = String::new();
     BufReader::new(reader).read_line(&mut line).await.map_err(unreachable_error)?;
-    let invalid = |error| CliError::failed(format!("invalid answer from the gateway: {error}"));
+    let invalid = |error| {
+        CliError::new(ErrorCode::GatewayAnswer, format!("invalid answer from the gateway: {error}"))
+    };
     serde_json::from_str::<ControlResponse>(&line).map_err(invalid)?.into_result()
 }
 
 async fn send_opening(writer: &mut LocalWriter, opening: &ControlOpening) -> Result<(), CliError> {
-    let mut line = serde_json::to_vec(opening)
-        .map_err(|error| CliError::failed(format!("cannot encode the request: {error}")))?;
+    let mut line = serde_json::to_vec(opening).map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot encode the request: {error}"))
+    })?;
     line.push(b'\n');
     writer.write_all(&line).await.map_err(unreachable_error)
 }
 
 fn unreachable_error(error: impl Display) -> CliError {
-    CliError::failed(format!("cannot reach the gateway that owns this home: {error}"))
-        .hint("try again: the gateway may be shutting down")
+    CliError::new(
+        ErrorCode::GatewayUnreachable,
+        format!("cannot reach the gateway that owns this home: {error}"),
+    )
+    .hint("try again: the gateway may be shutting down")
 }

@@ -12,7 +12,7 @@ use toolgate_host::Home;
 use toolgate_host::config::{EditOptions, FileAccess, edit_file, read_file};
 use toolgate_model::Digest;
 
-use crate::exit::{CliError, error_chain};
+use crate::exit::CliError;
 
 /// A Toolgate entry in a client's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ pub fn record_entry(
         registry.entries.extend(entry);
         Ok(serde_json::to_string_pretty(&registry).ok().map(|text| text + "\n"))
     });
-    edited.map(drop).map_err(|error| CliError::failed(error_chain(&error)))
+    edited.map(drop).map_err(CliError::from)
 }
 
 fn path(home: &Home) -> PathBuf {

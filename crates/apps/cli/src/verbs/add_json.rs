@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use toolgate_host::ConfigScope;
 use toolgate_host::ServerSpec;
 use toolgate_host::config::{ConfigDocument, Dialect, FileRef};
-use toolgate_model::DiagnosticSeverity;
+use toolgate_model::{DiagnosticSeverity, ErrorCode};
 
 use super::declaration::{self, PlacementArgs, ServerProposal};
 use crate::cli_context::CliContext;
@@ -71,14 +71,16 @@ pub async fn run(context: &CliContext, options: &AddJsonArgs) -> Result<Exit, Cl
 fn read_stdin() -> Result<String, CliError> {
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
-    read.map_err(|error| CliError::failed(format!("cannot read standard input: {error}")))?;
+    read.map_err(|error| {
+        CliError::new(ErrorCode::CliRead, format!("cannot read standard input: {error}"))
+    })?;
     Ok(text)
 }
 
 /// Returns the entry in a text, without the document around it.
 fn parse_entry(text: &str) -> Result<Map<String, Value>, CliError> {
     let hint = r#"pass one entry, for example {"command":"npx","args":["server"]}"#;
-    let wrong = |message: String| CliError::usage(message).hint(hint);
+    let wrong = |message: String| CliError::new(ErrorCode::ConfigInvalid, message).hint(hint);
     // The parser's message may quote the text and so a credential. The position is safe.
     let text = text.trim_start_matches('\u{feff}');
     let value: Value = jsonc_parser::parse_to_serde_value(text, &JSONC).map_err(|error| {
@@ -152,11 +154,15 @@ fn parse_spec(
     match (reading.servers.into_iter().next(), fault) {
         (Some(declared), _) => Ok(declared.spec),
         (None, Some(fault)) => Err(CliError {
+            code: fault.code,
+            message: format!("the entry is invalid: {}", fault.message),
             hint: fault.hint.clone(),
-            ..CliError::usage(format!("the entry is invalid: {}", fault.message))
         }),
-        (None, None) => Err(CliError::usage("the entry has neither a command nor a URL")
-            .hint("add `command` or `url` to the entry")),
+        (None, None) => {
+            let message = "the entry has neither a command nor a URL";
+            Err(CliError::new(ErrorCode::ConfigInvalid, message)
+                .hint("add `command` or `url` to the entry"))
+        }
     }
 }
 
@@ -206,7 +212,7 @@ mod tests {
     #[test]
     fn what_is_no_entry_is_bad_usage() {
         for text in ["", "[]", "1", "{\"command\":", r#"{"mcpServers":{"a":{},"b":{}}}"#] {
-            assert_eq!(parse_entry(text).unwrap_err().exit, Exit::Usage, "{text}");
+            assert_eq!(parse_entry(text).unwrap_err().exit(), Exit::Usage, "{text}");
         }
     }
 }

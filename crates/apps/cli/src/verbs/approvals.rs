@@ -11,6 +11,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use toolgate_host::approvals::ApprovalChoice;
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::{
@@ -200,9 +202,8 @@ async fn revoke(
 ) -> Result<Exit, CliError> {
     let revoked: u64 = access.ask(question).await?;
     if revoked == 0 {
-        return Err(
-            CliError::failed(missing).hint("run `toolgate approvals grants` to list the grants")
-        );
+        return Err(CliError::new(ErrorCode::ApprovalNoGrant, missing)
+            .hint("run `toolgate approvals grants` to list the grants"));
     }
     let grants = out::count(revoked, "grant");
     let text = format!("revoked {grants}; such calls need approval again");
@@ -252,7 +253,7 @@ async fn passphrase(
 /// input.
 fn new_passphrase(context: &CliContext) -> Result<String, CliError> {
     let missing = || {
-        CliError::usage("no new passphrase was given").hint(
+        CliError::new(ErrorCode::CliNoTerminal, "no new passphrase was given").hint(
             "run this at a terminal, or pipe in two lines with --passphrase-stdin: the current \
              passphrase or an empty line, and the new passphrase",
         )
@@ -263,7 +264,7 @@ fn new_passphrase(context: &CliContext) -> Result<String, CliError> {
     let new = prompt_passphrase("New operator passphrase: ")?.ok_or_else(missing)?;
     match prompt_passphrase("Repeat the passphrase: ")? {
         Some(again) if again == new => Ok(new),
-        _ => Err(CliError::usage("the two passphrases do not match")),
+        _ => Err(CliError::new(ErrorCode::CliUsage, "the two passphrases do not match")),
     }
 }
 

@@ -10,8 +10,10 @@ mod verify;
 use clap::{Args, Subcommand};
 use toolgate_host::audit::{JournalError, JournalPaths};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 
 /// The arguments of `toolgate audit`.
 #[derive(Debug, Args)]
@@ -48,15 +50,12 @@ fn journal_paths(context: &CliContext) -> JournalPaths {
     JournalPaths::for_folder(context.home.state_dir().join("journal"))
 }
 
-fn journal_error(error: &JournalError) -> CliError {
-    let hint = "run `toolgate audit verify` to check the journal";
-    CliError::failed(error_chain(error)).hint(hint)
-}
-
 /// Runs blocking work on another thread, so that the spinner keeps moving.
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CliError> + Send + 'static,
 ) -> Result<T, CliError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| CliError::failed(format!("cannot read the journal: {error}")))?
+    done.map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot read the journal: {error}"))
+    })?
 }

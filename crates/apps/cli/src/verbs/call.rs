@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::Value;
 use toolgate_host::content;
+use toolgate_model::ErrorCode;
 use toolgate_wire::{method, string};
 
 use super::mcp_request::{self, McpRequest};
@@ -70,7 +71,7 @@ impl CallArgs {
             (None, Some(tool)) => {
                 Ok(NamedCall { server: &self.server, tool, arguments: self.arguments.clone() })
             }
-            (None, None) => Err(CliError::usage("no tool is named")
+            (None, None) => Err(CliError::new(ErrorCode::CliUsage, "no tool is named")
                 .hint(format!("run `toolgate discover {}` to list its tools", self.server))),
         }
     }
@@ -92,22 +93,27 @@ pub async fn run(context: &CliContext, options: &CallArgs) -> Result<Exit, CliEr
     let failed = result["isError"] == true;
     // The gate refuses a call with an error result that models can read. The result then holds the
     // reason and no output of the tool.
-    let refused = failed && result["_meta"]["dev.toolgate/decision"].is_object();
+    let decision = result["_meta"].get("dev.toolgate/decision").filter(|_| failed);
     let blocks = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
     match &options.output {
         _ if context.json => out::data(&[raw, b"\n"].concat())?,
         Some(file) if !failed => result_file::write(file, blocks)?,
-        _ if !refused => out::text(&content::parse_result(&result).plain)?,
+        _ if decision.is_none() => out::text(&content::parse_result(&result).plain)?,
         _ => {}
     }
-    if refused {
+    if let Some(decision) = decision {
+        let code = decision["code"].as_str().and_then(|code| code.parse().ok());
         let why = content::parse_result(&result).text;
-        return Err(CliError::refused(format!("cannot call `{tool}` on `{server}`: {why}")));
+        return Err(CliError::new(
+            code.unwrap_or(ErrorCode::PolicyDenied),
+            format!("cannot call `{tool}` on `{server}`: {why}"),
+        ));
     }
     if failed {
-        return Err(CliError::failed(format!(
-            "tool `{tool}` on `{server}` returned an error; its output is on stdout"
-        ))
+        return Err(CliError::new(
+            ErrorCode::CallServerError,
+            format!("tool `{tool}` on `{server}` returned an error; its output is on stdout"),
+        )
         .hint(format!("run `toolgate discover {server} --json` to see the tool's schema")));
     }
     if options.output.is_none() && !context.json && blocks.iter().any(result_file::is_binary) {

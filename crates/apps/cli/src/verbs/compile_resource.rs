@@ -15,6 +15,7 @@ use toolgate_context::compile::{
 };
 use toolgate_context::{DocumentTrust, Library, PdfReader};
 use toolgate_host::{ShutdownSignals, parse_duration};
+use toolgate_model::ErrorCode;
 use toolgate_wire::{Frame, method, string};
 
 use super::context::open_library;
@@ -60,7 +61,9 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
 }
 
 pub async fn run(context: &CliContext, options: &CompileResourceArgs) -> Result<Exit, CliError> {
-    let signal_error = |error| CliError::failed(format!("cannot listen for signals: {error}"));
+    let signal_error = |error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
+    };
     let mut signals = ShutdownSignals::new().map_err(signal_error)?;
     let spinner = Spinner::new(&format!("waiting for {}", options.server));
     let access =
@@ -184,10 +187,10 @@ impl<'a> ResourceImporter<'a> {
         let result: Value =
             serde_json::from_slice(answer.result().unwrap_or_default()).unwrap_or_default();
         let Value::Array(contents) = &result["contents"] else {
-            return Err(CliError::failed(format!(
-                "cannot read `{}`: the server's answer has no contents",
-                self.uri
-            )));
+            return Err(CliError::new(
+                ErrorCode::CallBadAnswer,
+                format!("cannot read `{}`: the server's answer has no contents", self.uri),
+            ));
         };
         contents.iter().map(|part| self.parse_part(part)).collect()
     }
@@ -200,13 +203,17 @@ impl<'a> ResourceImporter<'a> {
             (Some(text), _) => ResourceBody::Text(text),
             (None, Some(blob)) => {
                 ResourceBody::Blob(result_file::decode(&blob).ok_or_else(|| {
-                    CliError::failed(format!("cannot read `{uri}`: its blob is not valid base64"))
+                    CliError::new(
+                        ErrorCode::CallBadAnswer,
+                        format!("cannot read `{uri}`: its blob is not valid base64"),
+                    )
                 })?)
             }
             (None, None) => {
-                return Err(CliError::failed(format!(
-                    "cannot read `{uri}`: its content has neither text nor a blob"
-                )));
+                return Err(CliError::new(
+                    ErrorCode::CallBadAnswer,
+                    format!("cannot read `{uri}`: its content has neither text nor a blob"),
+                ));
             }
         };
         Ok(ResourcePart { uri, mime: text("mimeType"), body })
@@ -252,15 +259,18 @@ async fn check_permission(
     }
     let file = context.config.clone().unwrap_or_else(|| context.home.config_file());
     let setting = format!("`compile = true` in [servers.{server}] in {}", file.display());
-    Err(CliError::refused(format!("server `{server}` is not allowed to become permanent context"))
-        .hint(match compiling.proposed {
-            true => {
-                format!(
-                    "a project's file cannot allow this; declare the server yourself with {setting}"
-                )
-            }
-            false => format!("if you trust its content, set {setting}"),
-        }))
+    Err(CliError::new(
+        ErrorCode::ContextNotAllowed,
+        format!("server `{server}` is not allowed to become permanent context"),
+    )
+    .hint(match compiling.proposed {
+        true => {
+            format!(
+                "a project's file cannot allow this; declare the server yourself with {setting}"
+            )
+        }
+        false => format!("if you trust its content, set {setting}"),
+    }))
 }
 
 fn summary_line(compiled: &CompileReport) -> String {

@@ -4,6 +4,8 @@ use clap::Args;
 use clap_complete::Shell;
 use clap_complete::env::Shells;
 
+use toolgate_model::ErrorCode;
+
 use crate::complete::REQUEST_VARIABLE;
 use crate::exit::{CliError, Exit};
 use crate::out;
@@ -26,9 +28,11 @@ pub fn run(options: &CompletionsArgs) -> Result<Exit, CliError> {
     let mut script = Vec::new();
     let (name, shells) = ("toolgate", Shells::builtins());
     if let Some(shell) = shells.completer(&options.shell.to_string()) {
-        shell
-            .write_registration(REQUEST_VARIABLE, name, name, name, &mut script)
-            .map_err(|error| CliError::failed(format!("cannot write the script: {error}")))?;
+        shell.write_registration(REQUEST_VARIABLE, name, name, name, &mut script).map_err(
+            |error| {
+                CliError::new(ErrorCode::CliInternal, format!("cannot write the script: {error}"))
+            },
+        )?;
     }
     out::data(&script)?;
     Ok(Exit::Done)

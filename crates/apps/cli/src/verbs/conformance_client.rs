@@ -13,6 +13,7 @@ use toolgate_host::{
     Answer, CallerId, CapabilityKind, FailurePhase, Host, HttpSpec, Interactor, PrefixMode,
     Question, QuestionKind, ServerName, ServerSpec, ServerState, TransportSpec,
 };
+use toolgate_model::ErrorCode;
 use toolgate_wire::Frame;
 
 use crate::exit::{CliError, Exit};
@@ -29,8 +30,8 @@ pub struct ConformanceClientArgs {
 }
 
 pub async fn run(options: &ConformanceClientArgs) -> Result<Exit, CliError> {
-    let scenario =
-        std::env::var(SCENARIO).map_err(|_| CliError::usage(format!("{SCENARIO} is not set")))?;
+    let scenario = std::env::var(SCENARIO)
+        .map_err(|_| CliError::new(ErrorCode::CliUsage, format!("{SCENARIO} is not set")))?;
     let host = connect(&options.url).await?;
     let played = run_scenario(&scenario, &host).await;
     host.close().await;
@@ -38,7 +39,7 @@ pub async fn run(options: &ConformanceClientArgs) -> Result<Exit, CliError> {
 }
 
 async fn connect(url: &str) -> Result<Host, CliError> {
-    let name = ServerName::new("suite").map_err(|error| CliError::failed(error.to_string()))?;
+    let name = ServerName::new("suite")?;
     let http = HttpSpec { url: url.to_owned(), ..HttpSpec::default() };
     let spec = ServerSpec::new(name, TransportSpec::Http(http));
     let builder = Host::builder().server(spec).prefix(PrefixMode::Never);
@@ -49,10 +50,13 @@ async fn connect(url: &str) -> Result<Host, CliError> {
         // The handshake succeeded, but the server cannot list anything. Some scenarios need no
         // more than that.
         ServerState::Failed(failure) if failure.phase == FailurePhase::List => Ok(host),
-        state => Err(CliError::failed(format!(
-            "cannot connect: {}",
-            state.reason().unwrap_or_else(|| state.as_str().to_owned())
-        ))),
+        state => Err(CliError::new(
+            ErrorCode::ServerFailed,
+            format!(
+                "cannot connect: {}",
+                state.reason().unwrap_or_else(|| state.as_str().to_owned())
+            ),
+        )),
     }
 }
 
@@ -90,7 +94,9 @@ async fn run_scenario(scenario: &str, host: &Host) -> Result<(), CliError> {
                 call(host, &tool.name, json!({ "region": "here" })).await?;
             }
         }
-        other => return Err(CliError::usage(format!("no scenario named `{other}`"))),
+        other => {
+            return Err(CliError::new(ErrorCode::CliUsage, format!("no scenario named `{other}`")));
+        }
     }
     Ok(())
 }
@@ -117,8 +123,9 @@ async fn use_all_capabilities(host: &Host) -> Result<(), CliError> {
 /// Returns the calls that the suite requests in the environment.
 fn requested_calls() -> Result<Vec<(String, Value)>, CliError> {
     let context = std::env::var(CONTEXT).unwrap_or_default();
-    let context: Value = serde_json::from_str(&context)
-        .map_err(|error| CliError::usage(format!("{CONTEXT} is not valid JSON: {error}")))?;
+    let context: Value = serde_json::from_str(&context).map_err(|error| {
+        CliError::new(ErrorCode::CliUsage, format!("{CONTEXT} is not valid JSON: {error}"))
+    })?;
     let calls = context["toolCalls"].as_array().into_iter().flatten();
     let named = |call: &Value| Some((call["name"].as_str()?.to_owned(), call["arguments"].clone()));
     Ok(calls.filter_map(named).collect())
@@ -127,9 +134,13 @@ fn requested_calls() -> Result<Vec<(String, Value)>, CliError> {
 async fn input_schema(host: &Host, tool: &str) -> Result<Value, CliError> {
     let tools = host.tools().await;
     let found = tools.into_iter().find(|exposure| exposure.name == tool);
-    let found = found.ok_or_else(|| CliError::failed(format!("no tool named `{tool}`")))?;
+    let found = found
+        .ok_or_else(|| CliError::new(ErrorCode::CallUnknown, format!("no tool named `{tool}`")))?;
     let definition: Value = serde_json::from_slice(&found.definition).map_err(|error| {
-        CliError::failed(format!("the definition of `{tool}` is invalid: {error}"))
+        CliError::new(
+            ErrorCode::CallBadAnswer,
+            format!("the definition of `{tool}` is invalid: {error}"),
+        )
     })?;
     Ok(definition["inputSchema"].clone())
 }

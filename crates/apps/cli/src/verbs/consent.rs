@@ -6,6 +6,8 @@ use clap::Args;
 use serde::Serialize;
 use toolgate_host::{ConfigScope, PlanEntry, Setup, StartStatus};
 
+use toolgate_model::ErrorCode;
+
 use super::get::find_entry;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
@@ -126,7 +128,10 @@ async fn give_consent(
     let hint = format!("check the server, then run `toolgate consent {name} --yes`");
     let question = "Allow it to start like this?";
     if !yes && !prompt::confirm(question, &format!("allow `{name}` to start"), &hint)? {
-        return Err(CliError::failed(format!("no consent was given to `{name}`")));
+        return Err(CliError::new(
+            ErrorCode::CliNotConfirmed,
+            format!("no consent was given to `{name}`"),
+        ));
     }
     authorize(context, setup.plan(), &format!("consent to {name}")).await?;
     setup.consent(name).await?;
@@ -138,7 +143,7 @@ async fn give_consent(
 async fn revoke(context: &CliContext, setup: &mut Setup, name: &str) -> Result<Exit, CliError> {
     authorize(context, setup.plan(), &format!("revoke the consent to {name}")).await?;
     if !setup.revoke(name).await? {
-        return Err(CliError::failed(format!("`{name}` has no consent"))
+        return Err(CliError::new(ErrorCode::ConsentNone, format!("`{name}` has no consent"))
             .hint("run `toolgate consent` to list consents"));
     }
     out::note(&format!("{name} may no longer start"));

@@ -16,10 +16,10 @@ mod snippet;
 mod status;
 
 use clap::{Args, Subcommand};
-use toolgate_context::{ContextError, Library, StoreError};
+use toolgate_context::Library;
 
 use crate::cli_context::CliContext as Run;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::out;
 
 /// The arguments of `toolgate context`.
@@ -68,7 +68,7 @@ pub async fn run(context: &Run, options: &ContextArgs) -> Result<Exit, CliError>
 
 /// Opens the library of this home; creates it if it does not exist.
 pub async fn open_library(context: &Run) -> Result<Library, CliError> {
-    context.home.create().map_err(|error| CliError::failed(error_chain(&error)))?;
+    context.home.create()?;
     Ok(Library::open(context.context_file()).await?)
 }
 
@@ -78,18 +78,6 @@ async fn open_existing(context: &Run) -> Result<Option<Library>, CliError> {
         Ok(false) => Ok(None),
         // If its existence cannot be checked, opening it reports the reason.
         Ok(true) | Err(_) => open_library(context).await.map(Some),
-    }
-}
-
-impl From<StoreError> for CliError {
-    fn from(error: StoreError) -> Self {
-        Self::failed(error_chain(&error))
-    }
-}
-
-impl From<ContextError> for CliError {
-    fn from(error: ContextError) -> Self {
-        Self::failed(error_chain(&error))
     }
 }
 

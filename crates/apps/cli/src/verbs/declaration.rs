@@ -16,11 +16,11 @@ use toolgate_host::config::{
     ConfigDocument, ConfigError, ParsedFile, project_document, project_root,
 };
 use toolgate_host::{ConfigScope, ServerName, ServerSpec, Setup, StdioSpec, TransportSpec};
-use toolgate_model::DiagnosticSeverity;
+use toolgate_model::{DiagnosticSeverity, ErrorCode};
 
 use crate::cli_context::{CliContext, own_program};
 use crate::control::ControlRequest;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::out;
 use crate::server_access::RunningGateway;
 use crate::transfer::file_change::FileChange;
@@ -56,11 +56,14 @@ pub struct ServerProposal<'p> {
 /// Parses a server name. Rejects names that look like options or URLs.
 pub fn parse_server_name(text: &str) -> Result<ServerName, CliError> {
     let hint = "use letters, digits, `-`, `_` and `.`";
-    let name =
-        ServerName::new(text).map_err(|error| CliError::usage(error.to_string()).hint(hint))?;
+    let name = ServerName::new(text)?;
     if text.starts_with('-') || text.trim() != text || text.contains("://") {
         let shown = out::escape_invisible(&toolgate_model::redact_url(text));
-        return Err(CliError::usage(format!("`{shown}` is not a valid server name")).hint(hint));
+        return Err(CliError::new(
+            ErrorCode::ConfigServerName,
+            format!("`{shown}` is not a valid server name"),
+        )
+        .hint(hint));
     }
     Ok(name)
 }
@@ -74,7 +77,7 @@ pub async fn declare(context: &CliContext, proposal: ServerProposal<'_>) -> Resu
     spec.trust = placing.trust && says_trust;
     let before = current_text(context, &file)?;
     let existed = check_existing(context, &file, &spec, placing)?;
-    let written = file.with_server(&before, &spec).map_err(file_error)?;
+    let written = file.with_server(&before, &spec)?;
     let losses: Vec<_> = written.losses.iter().map(LossJson::from).collect();
     check_readable(&file, &file.read(&written.text), &spec.name)?;
     if placing.dry_run {
@@ -85,7 +88,7 @@ pub async fn declare(context: &CliContext, proposal: ServerProposal<'_>) -> Resu
         context.ensure_config()?;
     }
     let again = |text: &str| file.dialect.set(text, &spec, &file.at).map(|it| Some(it.text));
-    file.change(again).map_err(file_error)?;
+    file.change(again)?;
     print_losses(&losses);
     messages::print_added(context, &file, &spec.name, existed)?;
     messages::warn_about_literals(&file, &spec);
@@ -101,17 +104,20 @@ fn choose_file(
 ) -> Result<ConfigDocument, CliError> {
     if let Some(named) = &context.config {
         if placing.scope.is_some() {
-            return Err(CliError::usage("--scope cannot be combined with --config")
-                .hint("remove --scope; --config names the file to write"));
+            return Err(CliError::new(
+                ErrorCode::CliUsage,
+                "--scope cannot be combined with --config",
+            )
+            .hint("remove --scope; --config names the file to write"));
         }
         anchor_cwd(spec, None)?;
-        return ConfigDocument::from_path(named, ConfigScope::User).map_err(file_error);
+        return ConfigDocument::from_path(named, ConfigScope::User).map_err(CliError::from);
     }
     match placing.scope.unwrap_or_default().to_scope() {
         ConfigScope::Project => {
             let root = project_folder(context)?;
             anchor_cwd(spec, Some(&root))?;
-            project_document(&root, spec).map_err(file_error)
+            project_document(&root, spec).map_err(CliError::from)
         }
         _ => {
             anchor_cwd(spec, None)?;
@@ -123,7 +129,8 @@ fn choose_file(
 /// Returns the root folder of the current project.
 pub fn project_folder(context: &CliContext) -> Result<PathBuf, CliError> {
     project_root(&context.setup_options()?).ok_or_else(|| {
-        CliError::usage("no project found").hint("use --scope user to declare it for yourself")
+        CliError::new(ErrorCode::ConfigNoProject, "no project found")
+            .hint("use --scope user to declare it for yourself")
     })
 }
 
@@ -137,7 +144,9 @@ fn anchor_cwd(spec: &mut ServerSpec, root: Option<&Path>) -> Result<(), CliError
     if cwd.starts_with("~") || cwd.to_string_lossy().starts_with("${") {
         return Ok(());
     }
-    let failed = |error| CliError::usage(format!("cannot resolve {}: {error}", cwd.display()));
+    let failed = |error| {
+        CliError::new(ErrorCode::CliUsage, format!("cannot resolve {}: {error}", cwd.display()))
+    };
     let whole: PathBuf = std::path::absolute(cwd).map_err(failed)?.components().collect();
     *slot = match root.and_then(|root| whole.strip_prefix(root).ok()) {
         Some(inside) if inside.as_os_str().is_empty() => None,
@@ -149,7 +158,7 @@ fn anchor_cwd(spec: &mut ServerSpec, root: Option<&Path>) -> Result<(), CliError
 
 /// Returns the text of the file. The user's config file starts from the example if it is missing.
 fn current_text(context: &CliContext, file: &ConfigDocument) -> Result<String, CliError> {
-    let text = file.text().map_err(file_error)?;
+    let text = file.text()?;
     let is_users = file.path() == context.home.config_file();
     Ok(match is_users && !file.path().exists() {
         true => toolgate_host::config::example(&own_program()?),
@@ -169,7 +178,7 @@ fn check_existing(
         _ => vec![file.clone()],
     };
     for file in files {
-        if !file.has(&spec.name).map_err(file_error)? {
+        if !file.has(&spec.name)? {
             continue;
         }
         if placing.force {
@@ -194,12 +203,13 @@ fn check_readable(
     let fault = faults.find(|fault| fault.server.as_ref() == Some(name));
     Err(match fault {
         Some(fault) => CliError {
+            code: fault.code,
+            message: format!("cannot add `{name}`: {}", fault.message),
             hint: fault.hint.clone(),
-            ..CliError::usage(format!("cannot add `{name}`: {}", fault.message))
         },
         None => {
             let path = messages::display_path(file.path());
-            CliError::failed(format!("cannot add `{name}` to {path}"))
+            CliError::new(ErrorCode::ConfigInvalid, format!("cannot add `{name}` to {path}"))
                 .hint("run `toolgate config check` to check the file")
         }
     })
@@ -219,10 +229,10 @@ fn show_diff(
     let servers = file.read(before).servers;
     let old = servers.iter().map(|it| &it.spec).find(|it| it.name == spec.name).map(hidden);
     let before = match &old {
-        Some(old) => file.with_server(before, old).map_err(file_error)?.text,
+        Some(old) => file.with_server(before, old)?.text,
         None => before.to_owned(),
     };
-    let after = file.with_server(&before, &new).map_err(file_error)?.text;
+    let after = file.with_server(&before, &new)?.text;
     let change = FileChange {
         path: messages::display_path(file.path()).into(),
         dialect: file.dialect,
@@ -277,14 +287,4 @@ pub async fn reload_gateway(context: &CliContext) {
     if let Err(failure) = gateway.ask(&question).await {
         tracing::debug!(target: "toolgate::gateway", %failure, "the gateway did not reload");
     }
-}
-
-/// Wraps the error of a config file that could not be read or changed.
-pub fn file_error(error: ConfigError) -> CliError {
-    let what = error_chain(&error);
-    let failure = match error {
-        ConfigError::Edit { .. } => CliError::usage(what),
-        _ => CliError::failed(what),
-    };
-    failure.hint("run `toolgate config check` to check the files")
 }

@@ -13,10 +13,12 @@ use toolgate_host::config::{
 };
 use toolgate_host::{ConfigScope, PlanEntry, ServerSpec, Setup, TransportSpec};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::out::{self, escape_invisible};
 use crate::suggest::unknown_server_error;
 use crate::suggesting_parser::with_suggestions;
@@ -175,7 +177,9 @@ fn placeholder_variable(server: &str, literal: &CredentialLiteral) -> String {
 /// Returns the location of the output, which decides how relative paths are written. Without a file
 /// they are written as absolute paths.
 fn output_location(options: &ExportArgs) -> Result<FileRef, CliError> {
-    let failed = |error| CliError::failed(format!("cannot resolve the current folder: {error}"));
+    let failed = |error| {
+        CliError::new(ErrorCode::CliRead, format!("cannot resolve the current folder: {error}"))
+    };
     let here = std::env::current_dir().map_err(failed)?;
     Ok(match &options.output {
         None => FileRef::new(here.join("export"), ConfigScope::User),
@@ -257,8 +261,7 @@ fn write_into_file(
         Ok(Some(text))
     });
     let edited = edited.map_err(|error| {
-        CliError::failed(error_chain(&error))
-            .hint("use --replace to replace the whole file; a backup is kept")
+        CliError::from(error).hint("use --replace to replace the whole file; a backup is kept")
     })?;
     out::note(&match (edited.changed, &edited.backup) {
         (false, _) => format!("{} is already up to date", file.display()),
@@ -290,7 +293,7 @@ fn is_loss_of(lost: &LossJson, hidden: &OmittedSecret) -> bool {
 }
 
 fn write_error(to: Dialect, error: &EditError) -> CliError {
-    CliError::failed(format!("cannot write {to}: {error}"))
+    CliError::new(ErrorCode::CliClientFile, format!("cannot write {to}: {error}"))
 }
 
 fn print_report(context: &CliContext, report: &ExportReport) -> Result<(), CliError> {

@@ -5,6 +5,8 @@
 use clap::Args;
 use serde_json::{Value, json};
 
+use toolgate_model::ErrorCode;
+
 use super::search::print_unknown_servers;
 use crate::cli_context::CliContext;
 use crate::control::{
@@ -176,6 +178,6 @@ fn unknown_name_error(exposed: &ExposureReport, name: &str) -> CliError {
             unknown.join(", ")
         ),
     };
-    CliError::failed(format!("no capability named `{name}`"))
+    CliError::new(ErrorCode::CallUnknown, format!("no capability named `{name}`"))
         .hint(did_you_mean(name, &known, otherwise))
 }

@@ -13,9 +13,11 @@ use serde::Serialize;
 use toolgate_host::config::{EditError, EditOptions, edit_file, read_file};
 use toolgate_host::{ConfigScope, ServerSpec};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::out::{self, TextTable, escape_invisible};
 use crate::prompt::confirm;
 use crate::transfer::file_change::FileChange;
@@ -134,7 +136,9 @@ fn confirm_import(options: &ImportArgs, found: &[FoundServer]) -> Result<(), Cli
     let hint = "use --yes to import all of them, or --from to name a client or file";
     match options.yes || confirm("Import them?", "import these servers", hint)? {
         true => Ok(()),
-        false => Err(CliError::failed("not confirmed; nothing was imported")),
+        false => {
+            Err(CliError::new(ErrorCode::CliNotConfirmed, "not confirmed; nothing was imported"))
+        }
     }
 }
 
@@ -146,7 +150,7 @@ pub(super) fn select_new(
     force: bool,
     report: &mut ImportReport,
 ) -> Result<Vec<FoundServer>, CliError> {
-    let text = read_file(&target.at.path).map_err(|error| CliError::usage(error_chain(&error)))?;
+    let text = read_file(&target.at.path)?;
     let reading = target.dialect.read(text.as_deref().unwrap_or_default(), &target.at);
     let taken =
         |found: &FoundServer| reading.servers.iter().find(|it| it.spec.name == found.spec.name);
@@ -184,10 +188,11 @@ pub(super) fn preview(
     report: &mut ImportReport,
 ) -> Result<(), CliError> {
     let path = target.at.path.to_path_buf();
-    let before = read_file(&path).map_err(|error| CliError::usage(error_chain(&error)))?;
+    let before = read_file(&path)?;
     let before = before.unwrap_or_default();
-    let (after, losses) = updated_text(target, batch, &before)
-        .map_err(|error| CliError::failed(format!("cannot edit {}: {error}", path.display())))?;
+    let (after, losses) = updated_text(target, batch, &before).map_err(|error| {
+        CliError::new(ErrorCode::ConfigEdit, format!("cannot edit {}: {error}", path.display()))
+    })?;
     report.losses.extend(losses);
     let shown: Vec<_> = batch.specs.iter().map(without_secrets).collect();
     let change = FileChange { path, dialect: target.dialect, before, after };
@@ -219,7 +224,7 @@ pub(super) async fn write(
         report.losses.extend(losses);
         Ok(Some(after))
     });
-    let edited = edited.map_err(|error| CliError::failed(error_chain(&error)))?;
+    let edited = edited?;
     report.backup = edited.backup;
     import_batch::record_consents(context, target, &batch.specs).await
 }

@@ -22,8 +22,10 @@ use toolgate_host::config::{
 };
 use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::out::{self, escape_invisible};
 use crate::prompt::confirm;
 use crate::suggest::{check_profile, did_you_mean};
@@ -176,7 +178,8 @@ pub fn find_client(name: &str) -> Result<&'static KnownClient, CliError> {
         let all = known.join(", ");
         let hint =
             format!("known clients are {all}; run `toolgate install --list` to see their files");
-        CliError::usage(format!("no client named `{name}`")).hint(did_you_mean(name, &known, hint))
+        CliError::new(ErrorCode::CliClient, format!("no client named `{name}`"))
+            .hint(did_you_mean(name, &known, hint))
     })
 }
 
@@ -201,14 +204,16 @@ impl ClientInstallation {
     ) -> Result<Self, CliError> {
         if options.http && client.transports == ClientTransports::Stdio {
             let message = format!("{} does not support HTTP servers", client.id);
-            return Err(CliError::usage(message).hint("remove --http"));
+            return Err(CliError::new(ErrorCode::CliClient, message).hint("remove --http"));
         }
         let file = client.file(options.scope.into(), sources).ok_or_else(|| {
-            CliError::usage(format!("{} has no config file of that scope", client.id))
-                .hint("run `toolgate install --list` to see the files of every client")
+            CliError::new(
+                ErrorCode::CliClient,
+                format!("{} has no config file of that scope", client.id),
+            )
+            .hint("run `toolgate install --list` to see the files of every client")
         })?;
-        let before =
-            read_file(&file.at.path).map_err(|error| CliError::failed(error_chain(&error)))?;
+        let before = read_file(&file.at.path)?;
         let text = before.as_deref().unwrap_or_default();
         let dialect = file_dialect(&file, text);
         let existing = ExistingEntries::of(context, dialect, text, &file.at);
@@ -238,8 +243,11 @@ impl ClientInstallation {
         for name in moved {
             let removed = self.dialect.remove(&before, name).map_err(|error| {
                 let (id, path) = (self.client.id, self.file.at.path.display());
-                CliError::failed(format!("cannot move `{name}` out of {id} ({path}): {error}"))
-                    .hint("remove --move, and move the server yourself")
+                CliError::new(
+                    ErrorCode::CliClientFile,
+                    format!("cannot move `{name}` out of {id} ({path}): {error}"),
+                )
+                .hint("remove --move, and move the server yourself")
             })?;
             before = removed.unwrap_or(before);
         }
@@ -273,8 +281,11 @@ impl ClientInstallation {
             Ok(written) => format!("add this to it yourself:\n{}", written.text.trim_end()),
             Err(_) => format!("add a server that runs `{}`", entry::command_line(&self.spec)),
         };
-        CliError::failed(format!("cannot install into {} ({path}): {why}", self.client.id))
-            .hint(hint)
+        CliError::new(
+            ErrorCode::CliClientFile,
+            format!("cannot install into {} ({path}): {why}", self.client.id),
+        )
+        .hint(hint)
     }
 
     fn new_report(&self, losses: Vec<LossJson>) -> InstallReport {
@@ -348,7 +359,7 @@ impl ClientInstallation {
             let question = format!("Write this into {}?", self.file.at.path.display());
             if !confirm(&question, "write the file", "use --yes to confirm")? {
                 let message = format!("not confirmed; nothing was written for {}", self.client.id);
-                return Err(CliError::failed(message));
+                return Err(CliError::new(ErrorCode::CliNotConfirmed, message));
             }
         }
         // Servers are written to toolgate's config before they leave the client's file.
@@ -378,11 +389,13 @@ impl ClientInstallation {
         let edited = edit_file(path, EditOptions { access, backup: true }, |text| {
             Ok((text == before.unwrap_or_default()).then(|| after.to_owned()))
         });
-        let edited = edited.map_err(|error| CliError::failed(error_chain(&error)))?;
+        let edited = edited?;
         if !edited.changed {
             let (id, path) = (self.client.id, path.display());
             let message = format!("cannot install into {id}: another process changed {path}");
-            return Err(CliError::failed(message).hint("run the command again"));
+            return Err(
+                CliError::new(ErrorCode::CliClientFile, message).hint("run the command again")
+            );
         }
         let mut entry = InstalledEntry {
             client: self.client.id.to_owned(),

@@ -8,6 +8,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use toolgate_model::ErrorCode;
+
 use super::approvals::operator_access::OperatorAccess;
 use super::since::parse_age;
 use crate::cli_context::CliContext;
@@ -106,7 +108,7 @@ async fn revoke(
         let keys: Vec<AccessKeyJson> = access.keys(&KeyRequest::List).await?;
         let known: Vec<_> = keys.iter().map(|key| key.name.as_str()).collect();
         let hint = did_you_mean(name, &known, "run `toolgate keys list` to list the keys");
-        return Err(CliError::failed(format!("`{name}` has no key")).hint(hint));
+        return Err(CliError::new(ErrorCode::GatewayKey, format!("`{name}` has no key")).hint(hint));
     }
     let text = format!("revoked the key of `{}`", escape_invisible(name));
     out::print_done(context, &json!({ "name": name, "revoked": revoked }), &text)

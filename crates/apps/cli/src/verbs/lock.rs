@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use toolgate_host::pins::{LockFile as Locked, LockViolation};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, LockReport as Answer, PinRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
@@ -57,10 +59,13 @@ async fn fetch_lock(context: &CliContext) -> Result<Answer, CliError> {
 fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit, CliError> {
     if !now.problems.is_empty() {
         now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
-        return Err(CliError::failed("some definitions are unknown or not approved")
-            .hint("start, approve or disable those servers, then run `toolgate lock` again"));
+        return Err(CliError::new(
+            ErrorCode::PinUnknown,
+            "some definitions are unknown or not approved",
+        )
+        .hint("start, approve or disable those servers, then run `toolgate lock` again"));
     }
-    let lock = parse_lock(&now.text)?;
+    let lock = Locked::parse(&now.text)?;
     print_unpinned(&lock);
     if options.output.as_os_str() == "-" {
         return out::data(now.text.as_bytes()).map(|()| Exit::Done);
@@ -69,7 +74,9 @@ fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit,
     // The old file stays in place until the new one is complete.
     let beside = options.output.with_extension("lock.new");
     let written = fs::write(&beside, &now.text).and_then(|()| fs::rename(&beside, &options.output));
-    written.map_err(|error| CliError::failed(format!("cannot write {shown}: {error}")))?;
+    written.map_err(|error| {
+        CliError::new(ErrorCode::CliWrite, format!("cannot write {shown}: {error}"))
+    })?;
     let servers = lock.servers.len();
     let text = format!("locked {} in {shown}", out::count(servers, "server"));
     let value = serde_json::json!({ "file": options.output, "servers": servers });
@@ -100,7 +107,7 @@ fn example(ecosystem: &str, name: &str) -> String {
 }
 
 fn check(context: &CliContext, locked: &Locked, now: &Answer) -> Result<Exit, CliError> {
-    let violations = locked.check(&parse_lock(&now.text)?);
+    let violations = locked.check(&Locked::parse(&now.text)?);
     out::print(context, &violations, || violations.iter().map(violation_text).collect())?;
     now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
     match violations.is_empty() && now.problems.is_empty() {
@@ -121,19 +128,18 @@ fn violation_text(violation: &LockViolation) -> String {
     )
 }
 
-fn parse_lock(text: &str) -> Result<Locked, CliError> {
-    Locked::parse(text).map_err(|error| CliError::usage(error.to_string()))
-}
-
 /// Reads a lock file. The error for a missing file says how to create it.
 pub fn read_lock_file(file: &Path) -> Result<Locked, CliError> {
     let shown = file.display();
     let text = fs::read_to_string(file).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => CliError::usage(format!("no lock file {shown}"))
-            .hint("run `toolgate lock`, then review and commit the file"),
-        _ => CliError::usage(format!("cannot read {shown}: {error}")),
+        io::ErrorKind::NotFound => {
+            CliError::new(ErrorCode::PinLockFile, format!("no lock file {shown}"))
+                .hint("run `toolgate lock`, then review and commit the file")
+        }
+        _ => CliError::new(ErrorCode::PinLockFile, format!("cannot read {shown}: {error}")),
     })?;
     Locked::parse(&text).map_err(|error| {
-        CliError::usage(format!("{error} ({shown})")).hint("run `toolgate lock` to write it again")
+        CliError::new(ErrorCode::PinLockFile, format!("{error} ({shown})"))
+            .hint("run `toolgate lock` to write it again")
     })
 }

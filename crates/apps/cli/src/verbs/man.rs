@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command, CommandFactory as _};
 use clap_mangen::Man;
 
+use toolgate_model::ErrorCode;
+
 use crate::cli::Cli;
 use crate::exit::{CliError, Exit};
 use crate::out;
@@ -26,8 +28,12 @@ pub fn run(options: &ManArgs) -> Result<Exit, CliError> {
     match &options.folder {
         None => out::data(&page(&command)?)?,
         Some(folder) => {
-            let failed =
-                |error| CliError::failed(format!("cannot create {}: {error}", folder.display()));
+            let failed = |error| {
+                CliError::new(
+                    ErrorCode::CliWrite,
+                    format!("cannot create {}: {error}", folder.display()),
+                )
+            };
             std::fs::create_dir_all(folder).map_err(failed)?;
             write(&command, "toolgate", folder)?;
         }
@@ -38,7 +44,9 @@ pub fn run(options: &ManArgs) -> Result<Exit, CliError> {
 /// Writes the pages of a command and of its subcommands.
 fn write(command: &Command, name: &str, folder: &Path) -> Result<(), CliError> {
     let path = folder.join(format!("{name}.1"));
-    let failed = |error| CliError::failed(format!("cannot write {}: {error}", path.display()));
+    let failed = |error| {
+        CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", path.display()))
+    };
     std::fs::write(&path, page(command)?).map_err(failed)?;
     out::line(&path.display().to_string())?;
     let shown = command.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help");
@@ -51,6 +59,8 @@ fn write(command: &Command, name: &str, folder: &Path) -> Result<(), CliError> {
 fn page(command: &Command) -> Result<Vec<u8>, CliError> {
     let mut page = Vec::new();
     let rendered = Man::new(command.clone()).render(&mut page);
-    rendered.map_err(|error| CliError::failed(format!("cannot render a manual page: {error}")))?;
+    rendered.map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot render a manual page: {error}"))
+    })?;
     Ok(page)
 }

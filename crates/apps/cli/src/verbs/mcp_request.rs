@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use toolgate_host::ShutdownSignals;
+use toolgate_model::ErrorCode;
 use toolgate_wire::Frame;
 
 use crate::cli_context::CliContext;
@@ -29,7 +30,9 @@ pub async fn send(
     request: impl AsyncFnOnce(&ServerAccess, &ServerInventory) -> Result<McpRequest, CliError>,
 ) -> Result<Frame, CliError> {
     let spinner = Spinner::new(&format!("waiting for {server}"));
-    let failed = |error| CliError::failed(format!("cannot listen for signals: {error}"));
+    let failed = |error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
+    };
     let mut signals = ShutdownSignals::new().map_err(failed)?;
     let access = ServerAccess::find(context, EmbeddedGatewayOptions::single_server(server)).await?;
     let interactor = Arc::new(TerminalInteractor::new(server, spinner, context.verbose));

@@ -9,6 +9,8 @@ mod display;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::complete::{server_names, tool_names};
 use crate::control::{ControlRequest, PinJson, PinReport as Found, PinRequest};
@@ -108,10 +110,11 @@ async fn fetch_pins(access: &ServerAccess, which: &PinFilterArgs) -> Result<Foun
     let found: Found = access.ask(&ControlRequest::Pins { asked }).await?;
     found.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
     match (&which.server, &which.name) {
-        (Some(server), Some(name)) if found.lines.is_empty() => {
-            Err(CliError::failed(format!("no definition named `{name}` on `{server}`"))
-                .hint(format!("run `toolgate pins list {server}` to list its definitions")))
-        }
+        (Some(server), Some(name)) if found.lines.is_empty() => Err(CliError::new(
+            ErrorCode::PinUnknown,
+            format!("no definition named `{name}` on `{server}`"),
+        )
+        .hint(format!("run `toolgate pins list {server}` to list its definitions"))),
         _ => Ok(found),
     }
 }
@@ -162,8 +165,11 @@ async fn approve(
     let server = which.server.clone().unwrap_or_default();
     let mut found = fetch_pins(access, which).await?;
     if !found.lines.iter().any(|line| line.digest.is_some()) {
-        return Err(CliError::failed(format!("no definitions of `{server}` are known"))
-            .hint(format!("run `toolgate discover {server}` first")));
+        return Err(CliError::new(
+            ErrorCode::PinUnknown,
+            format!("no definitions of `{server}` are known"),
+        )
+        .hint(format!("run `toolgate discover {server}` first")));
     }
     found.lines.retain(|line| matches!(line.state.as_str(), "changed" | "new"));
     if found.lines.is_empty() {
@@ -191,8 +197,11 @@ async fn forget(
     let asked = PinRequest::Forget { server: server.to_owned(), name };
     let forgotten: u64 = access.ask(&ControlRequest::Pins { asked }).await?;
     if forgotten == 0 {
-        return Err(CliError::failed(format!("`{server}` has no approved definitions to remove"))
-            .hint("run `toolgate pins` to list definitions"));
+        return Err(CliError::new(
+            ErrorCode::PinUnknown,
+            format!("`{server}` has no approved definitions to remove"),
+        )
+        .hint("run `toolgate pins` to list definitions"));
     }
     let pins = out::count(forgotten, "pin");
     let text = format!("removed {pins} of {}", escape_invisible(server));
@@ -209,7 +218,10 @@ fn confirm(server: &str, lines: &[PinJson], flags: ApproveFlags) -> Result<(), C
         "check the definitions, then use --yes",
     )? {
         true => Ok(()),
-        false => Err(CliError::failed(format!("not confirmed; `{server}` was not approved"))),
+        false => Err(CliError::new(
+            ErrorCode::CliNotConfirmed,
+            format!("not confirmed; `{server}` was not approved"),
+        )),
     };
     if !flags.yes {
         ask(format!("Approve {} as shown?", out::count(lines.len(), "definition")))?;
@@ -221,6 +233,6 @@ fn confirm(server: &str, lines: &[PinJson], flags: ApproveFlags) -> Result<(), C
     }
     let named = if first.name.is_empty() { &first.kind } else { &first.name };
     let message = format!("cannot approve `{server}`: `{}` has findings", escape_invisible(named));
-    Err(CliError::usage(message)
+    Err(CliError::new(ErrorCode::PinFindings, message)
         .hint("read the findings, then name one definition to approve, or use --with-findings"))
 }

@@ -5,6 +5,7 @@ use std::io::stdin;
 use clap::Args;
 use serde_json::Value;
 use toolgate_host::content;
+use toolgate_model::ErrorCode;
 use toolgate_wire::{method, string};
 
 use super::mcp_request::{self, McpRequest};
@@ -41,7 +42,7 @@ impl PromptArgs {
         let Self { server, name, .. } = self;
         let message =
             format!("prompt `{name}` of `{server}`: its argument `{missing}` is required");
-        Err(CliError::usage(message)
+        Err(CliError::new(ErrorCode::CallArguments, message)
             .hint(format!("run `toolgate prompt {server} {name} {missing}=…`")))
     }
 }

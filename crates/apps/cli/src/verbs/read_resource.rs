@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::Value;
 use toolgate_host::content;
+use toolgate_model::ErrorCode;
 use toolgate_wire::{method, string};
 
 use super::mcp_request::{self, McpRequest};
@@ -67,7 +68,7 @@ pub async fn resolve_exposed_uri(
     let question = ControlRequest::Uri { server: server.clone(), uri: known.to_owned() };
     let shown: Option<String> = access.ask(&question).await?;
     shown.ok_or_else(|| {
-        CliError::failed(format!("no resource `{uri}` on `{server}`"))
+        CliError::new(ErrorCode::CallNoResource, format!("no resource `{uri}` on `{server}`"))
             .hint(format!("run `toolgate discover {server}` to list its resources"))
     })
 }

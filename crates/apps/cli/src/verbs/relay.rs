@@ -1,6 +1,7 @@
 //! Relays bytes between a client on stdin and stdout and the gateway that serves the home.
 
 use tokio::io::{AsyncWriteExt as _, copy, stdin, stdout};
+use toolgate_model::ErrorCode;
 use toolgate_transport::local::{LocalReader, LocalWriter};
 
 use crate::exit::{CliError, Exit};
@@ -26,7 +27,7 @@ pub async fn run((mut reader, mut writer): (LocalReader, LocalWriter)) -> Result
             let _ = to_client.await;
             Ok(Exit::Done)
         }
-        _ = &mut to_client => Err(CliError::failed("the gateway that serves this home has stopped")
+        _ = &mut to_client => Err(CliError::new(ErrorCode::GatewayUnreachable, "the gateway that serves this home has stopped")
             .hint("connect again; a new gateway starts if none is running")),
     }
 }

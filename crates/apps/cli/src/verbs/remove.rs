@@ -10,7 +10,9 @@ use serde_json::json;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::{ConfigScope, ServerName};
 
-use super::declaration::{self, file_error, files, messages, scope::ScopeArg};
+use toolgate_model::ErrorCode;
+
+use super::declaration::{self, files, messages, scope::ScopeArg};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::exit::{CliError, Exit};
@@ -39,15 +41,14 @@ pub struct RemoveArgs {
 }
 
 pub async fn run(context: &CliContext, options: &RemoveArgs) -> Result<Exit, CliError> {
-    let name =
-        ServerName::new(&options.name).map_err(|error| CliError::usage(error.to_string()))?;
+    let name = ServerName::new(&options.name)?;
     let file = find_file(context, options, &name)?;
-    let edited = file.change(|text| file.dialect.remove(text, &name)).map_err(file_error)?;
+    let edited = file.change(|text| file.dialect.remove(text, &name))?;
     if !edited.changed {
-        return Err(CliError::failed(format!(
-            "{} does not declare `{name}`",
-            messages::display_path(file.path())
-        ))
+        return Err(CliError::new(
+            ErrorCode::ConfigConflict,
+            format!("{} does not declare `{name}`", messages::display_path(file.path())),
+        )
         .hint(format!("run `toolgate get {name}` to see which file declares it")));
     }
     let value = json!({ "name": name, "file": file.path(), "scope": file.at.scope });
@@ -64,7 +65,7 @@ fn find_file(
     name: &ServerName,
 ) -> Result<ConfigDocument, CliError> {
     if let Some(from) = &options.from {
-        return ConfigDocument::from_path(from, ConfigScope::User).map_err(file_error);
+        return ConfigDocument::from_path(from, ConfigScope::User).map_err(CliError::from);
     }
     let plan = toolgate_host::read_files(&context.setup_options()?)?;
     let scope = options.scope.map(ScopeArg::to_scope);
@@ -77,16 +78,17 @@ fn find_file(
         return Err(foreign_file_error(&file, name));
     }
     for file in candidates.into_iter().filter(|file| files::is_ours(context, file)) {
-        if file.has(name).map_err(file_error)? {
+        if file.has(name)? {
             return Ok(file);
         }
     }
     let names = plan.entries.iter().map(|entry| entry.spec.name.as_str());
     Err(match (winner, scope) {
-        (Some(winner), Some(scope)) => {
-            CliError::failed(format!("no file of scope {scope} declares `{name}`"))
-                .hint(format!("it is declared in {}", winner.origin))
-        }
+        (Some(winner), Some(scope)) => CliError::new(
+            ErrorCode::ConfigConflict,
+            format!("no file of scope {scope} declares `{name}`"),
+        )
+        .hint(format!("it is declared in {}", winner.origin)),
         _ => unknown_server_error(name.as_str(), names),
     })
 }
@@ -98,12 +100,14 @@ fn foreign_file_error(file: &ConfigDocument, name: &ServerName) -> CliError {
         ConfigScope::System => "the administrator".to_owned(),
         _ => format!("another program ({})", file.dialect),
     };
-    CliError::failed(format!("`{name}` is declared in {path}, which belongs to {whose}")).hint(
-        format!(
-            "run `toolgate disable {name}` to disable it here, or `toolgate remove {name} --from \
-             {path}` to change that file"
-        ),
+    CliError::new(
+        ErrorCode::ConfigConflict,
+        format!("`{name}` is declared in {path}, which belongs to {whose}"),
     )
+    .hint(format!(
+        "run `toolgate disable {name}` to disable it here, or `toolgate remove {name} --from \
+             {path}` to change that file"
+    ))
 }
 
 /// Revokes consent and trust of the server, and prints which other file declares it.

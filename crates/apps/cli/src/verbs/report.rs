@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use toolgate_model::ErrorCode;
+
 use super::score::fetch_standings;
 use super::since::{self, TimeArg};
 use crate::cli_context::CliContext;
@@ -61,9 +63,11 @@ pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit, Cli
     let text = match options.format.or(named).unwrap_or(usual) {
         ReportFormatArg::Md => render_markdown(&report),
         ReportFormatArg::Html => render_html(&report),
-        ReportFormatArg::Json => serde_json::to_string_pretty(&report)
-            .map(|text| text + "\n")
-            .map_err(|error| CliError::failed(format!("cannot write JSON: {error}")))?,
+        ReportFormatArg::Json => {
+            serde_json::to_string_pretty(&report).map(|text| text + "\n").map_err(|error| {
+                CliError::new(ErrorCode::CliInternal, format!("cannot write JSON: {error}"))
+            })?
+        }
     };
     match &options.output {
         None => out::data(text.as_bytes())?,
@@ -74,7 +78,9 @@ pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit, Cli
 
 /// Writes the file completely or not at all.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    let failed = |error| CliError::failed(format!("cannot write {}: {error}", path.display()));
+    let failed = |error| {
+        CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", path.display()))
+    };
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     let part = PathBuf::from(name);

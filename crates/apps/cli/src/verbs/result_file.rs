@@ -6,6 +6,8 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, Engine, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
+use toolgate_model::ErrorCode;
+
 use crate::exit::CliError;
 use crate::out;
 
@@ -33,14 +35,18 @@ pub fn write(file: &Path, blocks: &[Value]) -> Result<(), CliError> {
     out::text(&texts)?;
     for (at, encoded) in binary.into_iter().enumerate() {
         let decoded = decode(encoded);
-        let bytes = decoded.ok_or_else(|| CliError::failed("the content is not valid base64"))?;
+        let bytes = decoded.ok_or_else(|| {
+            CliError::new(ErrorCode::CallBadAnswer, "the content is not valid base64")
+        })?;
         write_bytes(&numbered(file, at + 1), &bytes)?;
     }
     Ok(())
 }
 
 fn write_bytes(file: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let failed = |error| CliError::failed(format!("cannot write {}: {error}", file.display()));
+    let failed = |error| {
+        CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", file.display()))
+    };
     std::fs::write(file, bytes).map_err(failed)?;
     out::note(&format!("wrote {} to {}", out::format_size(bytes.len()), file.display()));
     Ok(())

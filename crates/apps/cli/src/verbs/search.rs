@@ -8,6 +8,8 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, ToolMatch, ToolMatches, UnknownServer};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
@@ -67,7 +69,9 @@ impl ToolSearch<'_> {
 
     /// Answers each query as it arrives, so that a program can send one after the other.
     async fn search_stdin(&self) -> Result<(), CliError> {
-        let unread = |error| CliError::failed(format!("cannot read standard input: {error}"));
+        let unread = |error| {
+            CliError::new(ErrorCode::CliRead, format!("cannot read standard input: {error}"))
+        };
         let mut noted = false;
         for line in io::stdin().lock().lines() {
             let query = line.map_err(unread)?;

@@ -10,8 +10,10 @@ use serde_json::json;
 use toolgate_host::Secret as Hidden;
 use toolgate_host::config::{ConfigError, SecretStore, read_hidden};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::out::{self, escape_invisible};
 use crate::suggest::did_you_mean;
 
@@ -59,16 +61,17 @@ pub fn run(context: &CliContext, options: &SecretArgs) -> Result<Exit, CliError>
 }
 
 fn set(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit, CliError> {
-    context.home.create().map_err(failed)?;
+    context.home.create()?;
     let value = read_value(name)?;
-    secrets.set(name, &value).map_err(failed)?;
+    secrets.set(name, &value)?;
     let text = format!("stored {name}; use `${{secret:{name}}}` in config files");
     print_result(context, name, "kept", &text)
 }
 
 /// Reads the value from a hidden prompt or from stdin, without its final line break.
 fn read_value(name: &str) -> Result<Hidden<String>, CliError> {
-    let unread = |error| CliError::failed(format!("cannot read the value: {error}"));
+    let unread =
+        |error| CliError::new(ErrorCode::CliRead, format!("cannot read the value: {error}"));
     let text = if out::can_prompt() {
         read_hidden(&format!("Value of {}: ", escape_invisible(name))).map_err(unread)?
     } else {
@@ -79,19 +82,23 @@ fn read_value(name: &str) -> Result<Hidden<String>, CliError> {
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let text = text.strip_suffix('\r').unwrap_or(text);
     if text.is_empty() {
-        return Err(CliError::usage(format!("the value of `{name}` is empty"))
-            .hint(format!("pipe the value in: pass show x | toolgate secret set {name}")));
+        return Err(CliError::new(
+            ErrorCode::ConfigSecret,
+            format!("the value of `{name}` is empty"),
+        )
+        .hint(format!("pipe the value in: pass show x | toolgate secret set {name}")));
     }
     if text.len() as u64 > MAX_SECRET_BYTES {
-        return Err(CliError::usage(format!(
-            "the value of `{name}` is longer than {MAX_SECRET_BYTES} bytes"
-        )));
+        return Err(CliError::new(
+            ErrorCode::ConfigSecret,
+            format!("the value of `{name}` is longer than {MAX_SECRET_BYTES} bytes"),
+        ));
     }
     Ok(Hidden::new(text.to_owned()))
 }
 
 fn list(context: &CliContext, secrets: &SecretStore) -> Result<Exit, CliError> {
-    let names = secrets.names().map_err(failed)?;
+    let names = secrets.names()?;
     let none = "there are no secrets; run `toolgate secret set NAME` to store one";
     out::print_list(context, &names, none, |names| {
         names.iter().map(|name| format!("{}\n", escape_invisible(name))).collect()
@@ -99,11 +106,12 @@ fn list(context: &CliContext, secrets: &SecretStore) -> Result<Exit, CliError> {
 }
 
 fn remove(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit, CliError> {
-    if !secrets.remove(name).map_err(failed)? {
-        let names = secrets.names().map_err(failed)?;
+    if !secrets.remove(name)? {
+        let names = secrets.names()?;
         let known: Vec<_> = names.iter().map(String::as_str).collect();
         let hint = did_you_mean(name, &known, "run `toolgate secret list` to list the names");
-        return Err(CliError::failed(format!("no secret named `{name}`")).hint(hint));
+        return Err(CliError::new(ErrorCode::ConfigNoSecret, format!("no secret named `{name}`"))
+            .hint(hint));
     }
     let text = format!("removed {name}; servers that use it are blocked until it is set again");
     print_result(context, name, "removed", &text)
@@ -116,8 +124,4 @@ fn print_result(
     text: &str,
 ) -> Result<Exit, CliError> {
     out::print_done(context, &json!({ "name": name, "action": action }), &escape_invisible(text))
-}
-
-fn failed(error: ConfigError) -> CliError {
-    CliError::failed(error_chain(&error))
 }

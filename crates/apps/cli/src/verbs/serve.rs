@@ -9,13 +9,14 @@ use std::time::Duration;
 use clap::Args;
 use tokio::net::{TcpListener, lookup_host};
 use toolgate_host::{ServerState, TreeGuarantee, parse_duration};
+use toolgate_model::ErrorCode;
 use toolgate_wire::Revision;
 
 use super::lock::{self, LOCK_FILE};
 use super::stdio;
 use crate::cli_context::CliContext;
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::home_claim::{self, HomeClaim};
 use crate::reload::ConfigReloader;
 use crate::server_access::RunningGateway;
@@ -106,18 +107,20 @@ async fn serve(
     let (served, ()) =
         tokio::join!(clients, home_claim::serve_control_socket(claim, embedded, &ending));
     embedded.close().await;
-    served.map_err(|error| CliError::failed(error_chain(&error)))
+    served.map_err(CliError::from)
 }
 
 /// Resolves the listen address. Only loopback is allowed, because keys are sent unencrypted.
 async fn resolve_loopback(listen: &str) -> Result<SocketAddr, CliError> {
     let example = "use a loopback address, for example --listen 127.0.0.1:7420";
-    let unknown =
-        |why: String| CliError::usage(format!("cannot listen on {listen}: {why}")).hint(example);
+    let unknown = |why: String| {
+        CliError::new(ErrorCode::GatewayAddress, format!("cannot listen on {listen}: {why}"))
+            .hint(example)
+    };
     let mut found = lookup_host(listen).await.map_err(|error| unknown(error.to_string()))?;
     let address = found.next().ok_or_else(|| unknown("it is not an address".to_owned()))?;
     if !address.ip().is_loopback() {
-        return Err(CliError::usage(format!(
+        return Err(CliError::new(ErrorCode::GatewayAddress, format!(
             "cannot listen on {listen}: only loopback addresses are allowed, because access keys \
              are sent unencrypted"
         ))
@@ -133,10 +136,13 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, CliError> {
                 Some(holder) => format!("by {} (process {})", holder.program, holder.pid),
                 None => "by another process".to_owned(),
             };
-            CliError::failed(format!("cannot listen on {address}: the port is used {by}"))
-                .hint("use --listen 127.0.0.1:0 for a free port, or connect to the running gateway")
+            CliError::new(
+                ErrorCode::GatewayPort,
+                format!("cannot listen on {address}: the port is used {by}"),
+            )
+            .hint("use --listen 127.0.0.1:0 for a free port, or connect to the running gateway")
         }
-        _ => CliError::failed(format!("cannot listen on {address}: {error}")),
+        _ => CliError::new(ErrorCode::GatewayPort, format!("cannot listen on {address}: {error}")),
     })
 }
 
@@ -150,7 +156,7 @@ async fn home_taken_error(context: &CliContext) -> CliError {
         },
         None => "another toolgate process serves it".to_owned(),
     };
-    CliError::failed(format!("cannot serve {home}: {who}"))
+    CliError::new(ErrorCode::GatewayHome, format!("cannot serve {home}: {who}"))
         .hint("connect to that gateway, or use another home with --home DIR")
 }
 

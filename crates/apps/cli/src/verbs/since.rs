@@ -7,6 +7,8 @@ use toolgate_host::audit::{JournalError, read_since};
 use toolgate_host::parse_duration;
 use toolgate_model::time::{parse_rfc3339, to_millis};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, error_chain};
 use crate::out;
@@ -56,13 +58,12 @@ pub async fn count_journal(
             }
             unread.truncate(REPORTED_ERRORS);
         }
-        Ok((collector, unread))
+        Ok::<_, JournalError>((collector, unread))
     };
-    let counted = tokio::task::spawn_blocking(count)
-        .await
-        .map_err(|error| CliError::failed(format!("cannot count the journal: {error}")))?;
-    let (collector, unread) =
-        counted.map_err(|error: JournalError| CliError::failed(error_chain(&error)))?;
+    let counted = tokio::task::spawn_blocking(count).await.map_err(|error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot count the journal: {error}"))
+    })?;
+    let (collector, unread) = counted?;
     for error in &unread {
         let why = out::escape_invisible_lines(&error_chain(error));
         out::remark(&format!("skipped part of the journal: {why}"));

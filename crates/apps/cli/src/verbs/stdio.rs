@@ -13,7 +13,7 @@ use toolgate_wire::Revision;
 use super::relay;
 use crate::cli_context::CliContext;
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::home_claim::HomeClaim;
 use crate::reload::ConfigReloader;
 use crate::server_access::RunningGateway;
@@ -94,6 +94,6 @@ pub async fn run(
     let reloads = ending.clone().run_until_shutdown(reloading.run(embedded.control()));
     let (served, (), ()) = tokio::join!(client, attached, reloads);
     embedded.close().await;
-    served.map_err(|error| CliError::failed(error_chain(&error)))?;
+    served?;
     Ok(Exit::Done)
 }

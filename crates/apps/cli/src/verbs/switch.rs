@@ -8,7 +8,9 @@ use serde_json::json;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::{Plan, ServerName};
 
-use super::declaration::{self, file_error, files, messages};
+use toolgate_model::ErrorCode;
+
+use super::declaration::{self, files, messages};
 use super::get;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
@@ -39,8 +41,11 @@ pub async fn run(context: &CliContext, options: &SwitchArgs, on: bool) -> Result
     }
     if !is_switched(&read().await?, &name, on) {
         let word = verb_for(on);
-        return Err(CliError::failed(format!("cannot {word} `{name}`: another file overrides it"))
-            .hint(format!("run `toolgate get {name}` to see which files declare it")));
+        return Err(CliError::new(
+            ErrorCode::ConfigConflict,
+            format!("cannot {word} `{name}`: another file overrides it"),
+        )
+        .hint(format!("run `toolgate get {name}` to see which files declare it")));
     }
     print_result(context, &name, on, changed)?;
     declaration::reload_gateway(context).await;
@@ -64,11 +69,11 @@ fn remove_override(
         return Ok(None);
     }
     let file = ConfigDocument::for_user(&context.home);
-    let reading = file.read(&file.text().map_err(file_error)?);
+    let reading = file.read(&file.text()?);
     if !reading.overrides.iter().any(|amendment| amendment.name == *name) {
         return Ok(None);
     }
-    file.change(|text| file.dialect.remove(text, name)).map_err(file_error)?;
+    file.change(|text| file.dialect.remove(text, name))?;
     Ok(Some(file))
 }
 
@@ -81,23 +86,25 @@ fn switch(
 ) -> Result<ConfigDocument, CliError> {
     let declared = plan.entry(name).and_then(files::document_of);
     if let Some(file) = declared.filter(|file| files::is_ours(context, file)) {
-        let edited =
-            file.change(|text| file.dialect.set_enabled(text, name, on)).map_err(file_error)?;
+        let edited = file.change(|text| file.dialect.set_enabled(text, name, on))?;
         if edited.changed {
             return Ok(file);
         }
         if context.config.is_some() {
             let path = messages::display_path(file.path());
-            return Err(CliError::failed(format!(
-                "cannot {} `{name}`: the format of {path} has no field for it",
-                verb_for(on)
-            ))
+            return Err(CliError::new(
+                ErrorCode::ConfigConflict,
+                format!(
+                    "cannot {} `{name}`: the format of {path} has no field for it",
+                    verb_for(on)
+                ),
+            )
             .hint("remove --config to change your own file instead"));
         }
     }
     context.ensure_config()?;
     let file = ConfigDocument::for_user(&context.home);
-    file.change(|text| file.dialect.set_enabled(text, name, on)).map_err(file_error)?;
+    file.change(|text| file.dialect.set_enabled(text, name, on))?;
     Ok(file)
 }
 

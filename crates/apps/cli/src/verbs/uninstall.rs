@@ -14,11 +14,13 @@ use toolgate_host::config::{
 };
 use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 
+use toolgate_model::ErrorCode;
+
 use super::install::{
     InstallScopeArg, approve, client_name_parser, entry::ExistingEntries, find_client,
 };
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::out;
 use crate::transfer::file_change::FileChange;
 use crate::transfer::install_registry::{self, InstallRegistry, InstalledEntry, MovedServers};
@@ -68,7 +70,7 @@ pub async fn run(context: &CliContext, options: &UninstallArgs) -> Result<Exit, 
             .collect::<Result<Vec<_>, _>>()?;
         if found.is_empty() {
             let message = format!("toolgate is not installed in {}", client.id);
-            return Err(CliError::failed(message)
+            return Err(CliError::new(ErrorCode::CliClientFile, message)
                 .hint("run `toolgate install --list` to see where it is installed"));
         }
         for installed in found {
@@ -116,8 +118,7 @@ impl InstalledClientFile {
         client: &'static KnownClient,
         file: ConfigDocument,
     ) -> Result<Option<Self>, CliError> {
-        let failed = |error| CliError::failed(error_chain(&error));
-        let Some(text) = read_file(&file.at.path).map_err(failed)? else { return Ok(None) };
+        let Some(text) = read_file(&file.at.path)? else { return Ok(None) };
         let dialect = file_dialect(&file, &text);
         let existing = ExistingEntries::of(context, dialect, &text, &file.at);
         let Some(spec) = existing.gateway() else { return Ok(None) };
@@ -131,8 +132,11 @@ impl InstalledClientFile {
                 None => {
                     let removed = dialect.remove(&text, &spec.name).map_err(|error| {
                         let (id, path) = (client.id, file.at.path.display());
-                        CliError::failed(format!("cannot uninstall from {id} ({path}): {error}"))
-                            .hint(format!("remove `{}` from it yourself", spec.name))
+                        CliError::new(
+                            ErrorCode::CliClientFile,
+                            format!("cannot uninstall from {id} ({path}): {error}"),
+                        )
+                        .hint(format!("remove `{}` from it yourself", spec.name))
                     })?;
                     let text = removed.unwrap_or_else(|| text.clone());
                     restore_moved(text, known.as_ref(), dialect, &file)
@@ -180,7 +184,10 @@ impl InstalledClientFile {
         match &self.after {
             None => {
                 std::fs::remove_file(path).map_err(|error| {
-                    CliError::failed(format!("cannot remove {}: {error}", path.display()))
+                    CliError::new(
+                        ErrorCode::CliWrite,
+                        format!("cannot remove {}: {error}", path.display()),
+                    )
                 })?;
                 let folders = self.known.as_ref().map(|known| known.folders.as_slice());
                 install_registry::remove_folders(folders.unwrap_or_default());
@@ -191,7 +198,7 @@ impl InstalledClientFile {
                 let editing = EditOptions { access: FileAccess::Private, backup: !restored };
                 let edited =
                     edit_file(path, editing, |text| Ok((text == self.text).then(|| after.clone())));
-                let edited = edited.map_err(|error| CliError::failed(error_chain(&error)))?;
+                let edited = edited?;
                 done.backup = edited.backup;
                 if let Some(backup) =
                     self.known.as_ref().filter(|_| restored).and_then(|it| it.backup.as_ref())
@@ -251,7 +258,6 @@ fn remove_returned(
     if names.is_empty() {
         return Ok(());
     }
-    let failed = |error| CliError::failed(error_chain(&error));
     let editing = EditOptions { access: FileAccess::Private, backup: true };
     let edited = edit_file(&moved.into, editing, |text| {
         let ours = ConfigDocument::for_user(&context.home);
@@ -265,14 +271,15 @@ fn remove_returned(
         }
         Ok(Some(text))
     });
-    edited.map_err(failed)?;
+    edited?;
     let secrets = SecretStore::of(&context.home);
     let of_them = moved.secrets.iter().filter(|secret| {
         names
             .iter()
             .any(|name| secret.strip_prefix(name.as_str()).is_some_and(|it| it.starts_with('.')))
     });
-    of_them.into_iter().try_for_each(|name| secrets.remove(name).map(drop)).map_err(failed)
+    of_them.into_iter().try_for_each(|name| secrets.remove(name).map(drop))?;
+    Ok(())
 }
 
 fn print_report(

@@ -101,8 +101,7 @@ impl RpcResponse {
 
     /// Creates an error response from an error of the gate.
     pub(crate) fn from_gate_error(refusal: &GateError, id: &OwnedRequestId) -> Self {
-        let GateError { code, message, data } = refusal;
-        Self { code: Some(*code), ..Self::error(Some(id), *code, message, data.as_deref()) }
+        Self { code: Some(refusal.rpc_code), ..Self::rejected(Some(id), refusal) }
     }
 
     /// Creates an error response.
@@ -118,7 +117,7 @@ impl RpcResponse {
     /// Creates the error response to a message that is rejected before it is dispatched. Its status
     /// over HTTP does not depend on the code.
     pub(crate) fn rejected(id: Option<&OwnedRequestId>, error: &GateError) -> Self {
-        Self::error(id, error.code, &error.message, error.data.as_deref())
+        Self::error(id, error.rpc_code, &error.text(), error.client_data().as_deref())
     }
 
     /// Returns the response as one line.

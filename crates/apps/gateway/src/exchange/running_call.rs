@@ -12,7 +12,8 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use tokio::time::{Sleep, sleep};
 use toolgate_host::GateError;
-use toolgate_wire::{Frame, OwnedRequestId, code};
+use toolgate_model::ErrorCode;
+use toolgate_wire::{Frame, OwnedRequestId};
 
 use super::{AskingStrategy, Call, CancelReason, ExchangeStep, RpcResponse};
 use crate::modern::QuestionTiming;
@@ -92,11 +93,10 @@ impl RunningCall {
             return;
         }
         let (code, message) = match reason {
-            CancelReason::Cancelled => (code::REQUEST_CANCELLED, "request cancelled"),
-            CancelReason::SessionClosed => (code::CONNECTION_CLOSED, "the session has ended"),
+            CancelReason::Cancelled => (ErrorCode::CallCancelled, "request cancelled"),
+            CancelReason::SessionClosed => (ErrorCode::SessionEnded, "the session has ended"),
         };
-        let cancelled = GateError { code, message: message.into(), data: None };
-        self.outcome = Some(Outcome::Answer(Err(cancelled)));
+        self.outcome = Some(Outcome::Answer(Err(GateError::new(code, message))));
     }
 
     fn to_response(&self, outcome: Outcome) -> RpcResponse {

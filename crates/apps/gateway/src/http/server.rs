@@ -249,7 +249,9 @@ impl HttpServer {
     fn requested_profile(&self, profile: Option<&str>) -> Result<RequestedProfile, Rejection> {
         let Some(profile) = profile else { return Ok(self.default_profile.clone()) };
         let known = self.gateway.gate.choose_profile(Some(profile), &Client::default());
-        known.map(Some).map_err(|error| Rejection::new(StatusCode::NOT_FOUND, error.message))
+        known
+            .map(Some)
+            .map_err(|error| Rejection::new(StatusCode::NOT_FOUND, error.text().into_owned()))
     }
 
     async fn handle_mcp(

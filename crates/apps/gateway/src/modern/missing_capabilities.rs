@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::json;
 use toolgate_host::{GateError, QuestionKind};
+use toolgate_model::ErrorCode;
 use toolgate_wire::view::RpcError;
-use toolgate_wire::{Frame, code, scan};
+use toolgate_wire::{Frame, scan};
 
 /// All kinds of questions, each with its bit.
 const KINDS: [(QuestionKind, u8); 4] = [
@@ -47,13 +48,13 @@ impl MissingCapabilities {
         }
         let needs =
             format!("the server needs capabilities that the client did not declare: {required}");
+        let message = match failure_reason(answer) {
+            Some(reason) => format!("{needs}; the server reported: {reason}"),
+            None => needs,
+        };
         Some(GateError {
-            code: code::MISSING_CLIENT_CAPABILITY,
-            message: match failure_reason(answer) {
-                Some(reason) => format!("{needs}; the server reported: {reason}"),
-                None => needs,
-            },
             data: Some(json!({ "requiredCapabilities": required }).to_string().into()),
+            ..GateError::new(ErrorCode::CallClientCapability, message)
         })
     }
 }

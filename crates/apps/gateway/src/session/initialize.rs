@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 use toolgate_host::{Caller, CallerId, Client, GateError};
+use toolgate_model::ErrorCode;
 use toolgate_wire::view::{Implementation, InitializeParams};
 use toolgate_wire::{Era, Frame, OwnedRequestId, Revision, code, string};
 
@@ -93,7 +94,8 @@ fn initialize_result(gate: &Gate, caller: &Caller) -> Vec<u8> {
 fn unsupported_version(id: &OwnedRequestId, asked: &str, only: Revision) -> RpcResponse {
     let message = format!("Unsupported protocol version: this gateway supports only {only}");
     let data = json!({ "supported": [only.as_str()], "requested": asked }).to_string();
-    let error = GateError { code: code::INVALID_PARAMS, message, data: Some(data.into()) };
+    let error = GateError::new(ErrorCode::GatewayRequest, message);
+    let error = GateError { rpc_code: code::INVALID_PARAMS, data: Some(data.into()), ..error };
     RpcResponse::from_gate_error(&error, id)
 }
 

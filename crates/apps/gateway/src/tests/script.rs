@@ -11,7 +11,7 @@ use toolgate_host::{
     Answer, Caller, CallerId, Client, GateError, GateEvent, Interactor, Question, QuestionKind,
     ServerName,
 };
-use toolgate_model::CapabilityKind;
+use toolgate_model::{CapabilityKind, ErrorCode};
 use toolgate_wire::mcp_headers::ArgumentHeader;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, MessageLimits, build, method, scan};
@@ -307,7 +307,8 @@ pub(super) fn frame(bytes: Bytes) -> Frame {
 }
 
 fn refusal(code: i32, message: &str) -> GateError {
-    GateError { code, message: message.into(), data: Some(Bytes::from_static(b"[1]")) }
+    let data = Some(Bytes::from_static(b"[1]"));
+    GateError { rpc_code: code, data, ..GateError::new(ErrorCode::CallServerError, message) }
 }
 
 fn answers(answers: Vec<Answer>) -> Frame {

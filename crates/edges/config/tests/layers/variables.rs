@@ -7,7 +7,7 @@ use crate::world::{USER, World, entry, stdio};
 
 fn reason(world: &World, name: &str) -> String {
     match &entry(&world.plan(), name).start_status {
-        StartStatus::Blocked(reason) => reason.clone(),
+        StartStatus::Blocked(block) => block.to_string(),
         other => panic!("{other:?}"),
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use toolgate_fleet::{ApplyReport, DRAIN_LIMIT, FleetEvent, FleetServer};
-use toolgate_model::{ConfigScope, Origin, ServerName, ServerSpec, ServerState, ToolSelection};
+use toolgate_model::{
+    ConfigScope, ErrorCode, Origin, ServerName, ServerSpec, ServerState, StartBlock, ToolSelection,
+};
 
 use crate::asking::Asking;
 use crate::replacing::{call, draining, eventually, hold, holding, lives, pid};
@@ -37,7 +39,7 @@ async fn what_is_declared_anew_touches_only_what_differs() {
     let process = pid(call(&fleet, "quick")).await;
 
     let blocked = FleetServer {
-        initial_state: ServerState::Blocked("?".to_owned().into()),
+        initial_state: ServerState::Blocked(StartBlock::new(ErrorCode::ServerBlocked, "?")),
         ..member("b", "1")
     };
     let moved = at_line(7, member("it", "1"));
@@ -83,7 +85,8 @@ async fn a_variable_without_a_value_ends_nobody_who_is_up_and_is_no_verdict_for_
     let (_folder, hold) = hold();
     let fleet = Arc::new(draining(DRAIN_LIMIT));
     let ready = member(holding(&hold, "1"));
-    let blocked = || ServerState::Blocked("a value is missing".to_owned().into());
+    let blocked =
+        || ServerState::Blocked(StartBlock::new(ErrorCode::ConfigUnset, "a value is missing"));
     let unset = FleetServer { initial_state: blocked(), has_unset_variable: true, ..ready.clone() };
     fleet.apply(vec![ready.clone()]).await;
     let process = pid(call(&fleet, "quick")).await;
@@ -102,8 +105,10 @@ async fn a_variable_without_a_value_ends_nobody_who_is_up_and_is_no_verdict_for_
     assert_eq!(fleet.status()[0].state, blocked());
     assert_eq!(fleet.apply(vec![ready.clone()]).await.changed, names(&["it"]));
     let process = pid(call(&fleet, "quick")).await;
-    let late =
-        FleetServer { resolve: Arc::new(|_| Err("a value is missing".to_owned().into())), ..ready };
+    let late = FleetServer {
+        resolve: Arc::new(|_| Err(StartBlock::new(ErrorCode::ConfigUnset, "a value is missing"))),
+        ..ready
+    };
     let late = FleetServer { spec: holding(&hold, "2"), ..late };
     fleet.apply(vec![late.clone()]).await;
     eventually("it is blocked", || fleet.status()[0].state == blocked()).await;

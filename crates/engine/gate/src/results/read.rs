@@ -3,11 +3,12 @@
 use std::io;
 use std::sync::Arc;
 
+use toolgate_model::ErrorCode;
 use toolgate_store::{KeptResult, ResultSection};
 use toolgate_wire::large::{
     DetachedValue, DetachedValueKind, DetachedValues, LargeMessageSource as _, PlaceholderToken,
 };
-use toolgate_wire::{Frame, Revision, code, method, string};
+use toolgate_wire::{Frame, Revision, method, string};
 
 use super::page::{ResultPage, page};
 use super::query::{ResultQuery, TextSearch};
@@ -59,7 +60,7 @@ pub(super) async fn resource(
     caller: &Caller,
     room: ReadLimits,
 ) -> Result<Frame, GateError> {
-    let wrong = |message| GateError::new(code::INVALID_PARAMS, message);
+    let wrong = |message| GateError::new(ErrorCode::CallParams, message);
     let query = ResultQuery::from_uri(uri).map_err(wrong)?;
     let kept = gate.find_kept(&query.id, caller).ok_or_else(|| result_not_found(uri))?;
     if query.is_part {

@@ -77,7 +77,7 @@ async fn look(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<(),
     let port: Arc<dyn Interactor> = inbox.clone();
     let upstream = about.upstream(port)?;
     let seen = match upstream.get().await {
-        Err(refusal) if refusal.code == code::INVALID_PARAMS => {
+        Err(refusal) if refusal.rpc_code == code::INVALID_PARAMS => {
             about.gate.tasks.forget(about.task);
             return Err(refusal);
         }
@@ -120,7 +120,7 @@ async fn cancel(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<F
     if about.task.outcome().is_none() {
         let port: Arc<dyn Interactor> = inbox.clone();
         match about.upstream(port)?.cancel().await {
-            Err(refusal) if refusal.code != code::INVALID_PARAMS => return Err(refusal),
+            Err(refusal) if refusal.rpc_code != code::INVALID_PARAMS => return Err(refusal),
             _ => inbox.stop(),
         }
     }

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use toolgate_bridge::tasks::{self, TaskFormat, TaskView};
 use toolgate_bridge::{self as bridge, ResponseTranslation};
 use toolgate_fleet::{FleetError, Pool};
+use toolgate_model::ErrorCode;
 use toolgate_session::{Interactor, OutboundRequest, SessionError};
 use toolgate_wire::{Era, Frame, MessageKind, code, method};
 
@@ -211,10 +212,8 @@ impl TaskRequest<'_> {
     }
 
     pub(super) fn terminal(&self) -> GateError {
-        GateError::new(
-            code::INVALID_PARAMS,
-            format!("the task `{}` has ended and cannot be cancelled", self.task.id),
-        )
+        let message = format!("the task `{}` has ended and cannot be cancelled", self.task.id);
+        GateError::new(ErrorCode::CallGone, message)
     }
 
     /// Returns the task for `tasks/list`, queried again if it may have changed; `None` if its
@@ -225,7 +224,7 @@ impl TaskRequest<'_> {
         if look && !ended {
             match self.upstream(port).ok()?.get().await {
                 Ok(seen) => self.observe(&seen),
-                Err(refusal) if refusal.code == code::INVALID_PARAMS => return None,
+                Err(refusal) if refusal.rpc_code == code::INVALID_PARAMS => return None,
                 // An unreachable server's task is shown as last seen.
                 Err(_) => {}
             }

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use toolgate_bridge::tasks::TaskStatus;
-use toolgate_wire::{Frame, MessageKind, code, scan};
+use toolgate_model::ErrorCode;
+use toolgate_wire::{Frame, MessageKind, scan};
 
 use super::{error_response, own_response};
 use crate::GateError;
@@ -47,7 +48,7 @@ impl TaskOutcome {
             Self::Result(result) => own_response(result),
             Self::Error(error) => error_response(error),
             Self::Cancelled => {
-                Err(GateError::new(code::REQUEST_CANCELLED, "the task was cancelled"))
+                Err(GateError::new(ErrorCode::CallCancelled, "the task was cancelled"))
             }
         }
     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::Mutex;
 use toolgate_bridge::tasks::{self, TaskFormat, TaskStatus, TaskView};
-use toolgate_model::ServerName;
+use toolgate_model::{ErrorCode, ServerName};
 use toolgate_session::{Answer, Question, QuestionKind};
-use toolgate_wire::{build, code, string};
+use toolgate_wire::{build, string};
 
 use super::outcome::TaskOutcome;
 use super::upstream::UpstreamTask;
@@ -46,10 +46,8 @@ impl TaskWaiter<'_> {
     ) -> Result<TaskOutcome, GateError> {
         let ended = tokio::time::timeout(PATIENCE, self.poll(look)).await;
         ended.unwrap_or_else(|_| {
-            Err(GateError::new(
-                code::REQUEST_TIMEOUT,
-                format!("the task did not end within {} s", PATIENCE.as_secs()),
-            ))
+            let message = format!("the task did not end within {} s", PATIENCE.as_secs());
+            Err(GateError::new(ErrorCode::SessionTimeout, message))
         })
     }
 

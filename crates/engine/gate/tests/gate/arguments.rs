@@ -101,7 +101,7 @@ async fn whoever_wants_a_task_is_told_by_an_error() {
     let (gate, _fleet) = gate(&[("s", &server)], PrefixMode::default()).await;
     let params = json!({ "name": "s__work", "arguments": {}, "task": {} });
     let refused = pass(&gate, &caller(), "tools/call", params).await.unwrap_err();
-    assert_eq!(refused.code, -32602);
+    assert_eq!(refused.rpc_code, -32602);
     assert!(refused.message.contains("id"), "{refused}");
     assert_eq!(server.count("tools/call"), 0);
 }

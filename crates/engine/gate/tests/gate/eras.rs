@@ -156,7 +156,7 @@ async fn a_refusal_of_the_gate_fits_the_revision_too() {
     for (to, code) in [(LEGACY, -32002), (MODERN, -32602)] {
         let me = caller_of(to);
         let refused = pass(&gate, &me, "resources/read", json!({ "uri": "x://no" })).await;
-        assert_eq!(refused.unwrap_err().code, code);
+        assert_eq!(refused.unwrap_err().rpc_code, code);
     }
     fleet.close().await;
 }

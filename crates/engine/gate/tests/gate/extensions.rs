@@ -26,7 +26,7 @@ async fn asked(servers: &[(&str, &Played)], method: &str, params: Value) -> Valu
     let (gate, _fleet) = gate(servers, PrefixMode::Always).await;
     match pass(&gate, &caller(), method, params).await {
         Ok(answer) => answer["who"].clone(),
-        Err(refusal) => json!([refusal.code, refusal.message]),
+        Err(refusal) => json!([refusal.rpc_code, refusal.message]),
     }
 }
 

@@ -40,7 +40,7 @@ async fn a_name_reaches_its_own_server_under_the_servers_own_name() {
         assert_eq!(completed.unwrap()["ref"]["name"], "say");
     }
     let unknown = pass(&gate, &me, "tools/call", json!({ "name": "do.it" })).await.unwrap_err();
-    assert_eq!(unknown.code, -32602);
+    assert_eq!(unknown.rpc_code, -32602);
     assert!(unknown.message.contains("do.it"), "{unknown}");
 }
 
@@ -81,7 +81,7 @@ async fn a_uri_of_two_servers_is_shown_by_server_everywhere() {
         assert_eq!(content[1]["text"], "x://same", "text is nobody's URI");
     }
     let bare = pass(&gate, &me, "resources/read", json!({ "uri": "x://same" })).await;
-    assert_eq!(bare.unwrap_err().code, -32002);
+    assert_eq!(bare.unwrap_err().rpc_code, -32002);
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ async fn a_task_is_its_callers_own() {
     let got = pass(&gate, &me, "tasks/get", json!({ "taskId": "mine" })).await.unwrap();
     assert_eq!(got["status"], "completed");
     let refused = pass(&gate, &me, "tasks/get", json!({ "taskId": "theirs" })).await;
-    assert_eq!(refused.unwrap_err().code, -32602);
+    assert_eq!(refused.unwrap_err().rpc_code, -32602);
     let listed = pass(&gate, &me, "tasks/list", json!({})).await.unwrap();
     assert_eq!(listed, json!({ "tasks": [{ "taskId": "mine", "status": "completed" }] }));
     gate.release(me.id);

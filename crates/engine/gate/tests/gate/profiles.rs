@@ -84,15 +84,15 @@ async fn a_hidden_server_is_reached_by_no_uri() {
         // The tagged form still leads to the server he sees, and no other.
         match read(uri.as_str().unwrap()).await {
             Ok(read) => assert_eq!(read["contents"][0]["text"], "files"),
-            Err(refused) => assert_eq!(refused.code, -32002, "{refused}"),
+            Err(refused) => assert_eq!(refused.rpc_code, -32002, "{refused}"),
         }
     }
     assert_eq!(read("x://same").await.unwrap()["contents"][0]["text"], "files");
     let nobody = seeing("research", LEGACY);
     let refused = pass(&gate, &nobody, "resources/read", json!({ "uri": "x://other" })).await;
-    assert_eq!(refused.unwrap_err().code, -32002);
+    assert_eq!(refused.unwrap_err().rpc_code, -32002);
     let refused = pass(&gate, &nobody, "hidden/do", json!({})).await;
-    assert_eq!(refused.unwrap_err().code, -32601);
+    assert_eq!(refused.unwrap_err().rpc_code, -32601);
     assert!(gate.instructions(&nobody).is_none());
 }
 

@@ -64,7 +64,7 @@ async fn a_hidden_tool_is_listed_in_no_revision_and_called_in_none() {
         let hidden = pass(&gate, &me, "tools/call", json!({ "name": "s__write" })).await;
         let unknown = pass(&gate, &me, "tools/call", json!({ "name": "s__nosuch" })).await;
         let (hidden, unknown) = (hidden.unwrap_err(), unknown.unwrap_err());
-        assert_eq!(hidden.code, unknown.code);
+        assert_eq!(hidden.rpc_code, unknown.rpc_code);
         assert_eq!(hidden.message.replace("write", "nosuch"), unknown.message);
         // Only tools are chosen among.
         pass(&gate, &me, "prompts/get", json!({ "name": "s__write" })).await.unwrap();

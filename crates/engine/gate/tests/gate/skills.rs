@@ -49,7 +49,7 @@ async fn the_skills_of_all_servers_are_one_list_and_each_leads_to_its_own() {
         }
     }
     let refused = pass(&gate, &caller(), "skills/list", json!({ "cursor": "2" })).await;
-    assert_eq!(refused.unwrap_err().code, -32602);
+    assert_eq!(refused.unwrap_err().rpc_code, -32602);
 }
 
 #[tokio::test]

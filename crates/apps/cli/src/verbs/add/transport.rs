@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use toolgate_host::config::{VariableSyntax, check_address, template};
 use toolgate_host::{HttpSpec, HttpTransportKind, Secret, StdioSpec, TransportSpec};
-use toolgate_model::redact_url;
+use toolgate_model::{ErrorCode, redact_url};
 
 use super::{AddArgs, TransportArg};
 use crate::exit::CliError;
@@ -176,7 +176,7 @@ fn display_url(word: &str) -> String {
 }
 
 fn usage_error(message: impl Into<String>, hint: &str) -> CliError {
-    CliError::usage(message).hint(hint)
+    CliError::new(ErrorCode::CliUsage, message).hint(hint)
 }
 
 /// Returns toolgate's options among the arguments of the command, before any `--`. The user may
@@ -328,7 +328,7 @@ mod tests {
             &["n", "https://x.test", "-H", "canary"],
         ] {
             let failure = meant(words).unwrap_err();
-            assert_eq!(failure.exit, Exit::Usage, "{words:?}");
+            assert_eq!(failure.exit(), Exit::Usage, "{words:?}");
             assert!(!format!("{failure:?}").contains("canary"), "{words:?}: {failure:?}");
             assert!(failure.hint.is_some(), "{words:?}");
         }

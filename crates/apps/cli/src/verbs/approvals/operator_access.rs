@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 use toolgate_gateway::ClientProcesses;
 use toolgate_host::approvals::{self, StoredApprovals};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::control::{ApprovalControlRequest, ControlRequest, KeyRequest};
 use crate::exit::CliError;
@@ -122,8 +124,9 @@ impl OperatorAccess {
 }
 
 fn parse_answer<T: DeserializeOwned>(answer: &RawValue) -> Result<T, CliError> {
-    serde_json::from_str(answer.get())
-        .map_err(|error| CliError::failed(format!("the gateway's answer is invalid: {error}")))
+    serde_json::from_str(answer.get()).map_err(|error| {
+        CliError::new(ErrorCode::GatewayAnswer, format!("the gateway's answer is invalid: {error}"))
+    })
 }
 
 impl OfflineHome {

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use toolgate_host::audit::{JournalEntry, read_since};
 
-use super::{display, journal_error, journal_paths, run_blocking};
+use toolgate_model::ErrorCode;
+
+use super::{display, journal_paths, run_blocking};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::exit::{CliError, Exit};
@@ -58,7 +60,7 @@ impl AuditExportArgs {
 pub async fn run(context: &CliContext, options: &AuditExportArgs) -> Result<Exit, CliError> {
     let folder = journal_paths(context).folder;
     let since = options.since.map_or(0, |TimeArg(ms)| ms);
-    let mut entries = read_since(&folder, since).map_err(|error| journal_error(&error))?;
+    let mut entries = read_since(&folder, since)?;
     let mut target = AuditExportOutput::open(options)?;
     if options.format == AuditFormatArg::Csv {
         target.write(display::HEADINGS)?;
@@ -69,7 +71,7 @@ pub async fn run(context: &CliContext, options: &AuditExportArgs) -> Result<Exit
         // Reads in batches, so that the spinner keeps moving.
         let (batch, rest) = run_blocking(move || {
             let batch: Result<Vec<_>, _> = entries.by_ref().take(1000).collect();
-            Ok((batch.map_err(|error| journal_error(&error))?, entries))
+            Ok((batch?, entries))
         })
         .await?;
         entries = rest;
@@ -94,7 +96,7 @@ pub async fn run(context: &CliContext, options: &AuditExportArgs) -> Result<Exit
 }
 
 fn write_error(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::failed(format!("cannot write {}: {error}", path.display()))
+    CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", path.display()))
 }
 
 /// Where the exported records are written.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use toolgate_host::audit::{JournalEntry, JournalFollower, read};
 
-use super::{display, journal_error, journal_paths, run_blocking};
+use super::{display, journal_paths, run_blocking};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, Spinner};
@@ -33,10 +33,10 @@ pub async fn run(context: &CliContext, options: &AuditTailArgs) -> Result<Exit, 
     let spinner = Spinner::new("reading the journal");
     let (follower, last) = run_blocking(move || {
         // Records written after this line are both read and followed; `shown` removes duplicates.
-        let follower = JournalFollower::new(&from).map_err(|error| journal_error(&error))?;
+        let follower = JournalFollower::new(&from)?;
         let mut last = VecDeque::new();
-        for entry in read(&from).map_err(|error| journal_error(&error))? {
-            last.push_back(entry.map_err(|error| journal_error(&error))?);
+        for entry in read(&from)? {
+            last.push_back(entry?);
             if last.len() > count {
                 last.pop_front();
             }
@@ -64,7 +64,7 @@ async fn follow(
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         let (entries, looked) = run_blocking(move || {
-            let entries = follower.read_new().map_err(|error| journal_error(&error))?;
+            let entries = follower.read_new()?;
             Ok((entries, follower))
         })
         .await?;

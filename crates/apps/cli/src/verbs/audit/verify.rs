@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use toolgate_host::audit::{JournalPaths, JournalPublicKey, VerifyReport, verify};
 
-use super::{journal_error, journal_paths, run_blocking};
+use toolgate_model::ErrorCode;
+
+use super::{journal_paths, run_blocking};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, Spinner, escape_invisible};
@@ -33,7 +35,10 @@ pub async fn run(context: &CliContext, options: &AuditVerifyArgs) -> Result<Exit
         None => None,
     };
     if let Some(named) = options.checkpoints.as_ref().filter(|named| !named.is_dir()) {
-        return Err(CliError::usage(format!("{} is not a folder", named.display())));
+        return Err(CliError::new(
+            ErrorCode::JournalVerify,
+            format!("{} is not a folder", named.display()),
+        ));
     }
     let checkpoints = options.checkpoints.clone().unwrap_or(checkpoints);
     let spinner = Spinner::new("verifying the journal");
@@ -41,8 +46,7 @@ pub async fn run(context: &CliContext, options: &AuditVerifyArgs) -> Result<Exit
     let report = run_blocking(move || {
         let mut report =
             |records| progress.set_text(&format!("verifying the journal: {records} records"));
-        verify(&folder, &checkpoints, key.as_ref(), &mut report)
-            .map_err(|error| journal_error(&error))
+        verify(&folder, &checkpoints, key.as_ref(), &mut report).map_err(CliError::from)
     })
     .await?;
     drop(spinner);
@@ -51,11 +55,15 @@ pub async fn run(context: &CliContext, options: &AuditVerifyArgs) -> Result<Exit
 }
 
 fn read_key(path: &Path) -> Result<JournalPublicKey, CliError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| CliError::usage(format!("cannot read {}: {error}", path.display())))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        CliError::new(ErrorCode::JournalVerify, format!("cannot read {}: {error}", path.display()))
+    })?;
     JournalPublicKey::parse(&text).ok_or_else(|| {
-        CliError::usage(format!("{} is not the public key of a journal", path.display()))
-            .hint("pass the file journal.pub from the folder of the journal")
+        CliError::new(
+            ErrorCode::JournalVerify,
+            format!("{} is not the public key of a journal", path.display()),
+        )
+        .hint("pass the file journal.pub from the folder of the journal")
     })
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use toolgate_context::compile::CompileOutcome;
+use toolgate_model::ErrorCode;
 use toolgate_wire::{method, string};
 
 use super::{ResourceImporter, fetch_inventory, print_remarks, summary_line};
@@ -45,7 +46,7 @@ pub(super) async fn follow(
         }
         seen = now;
         if due {
-            report_and_continue(compile_again(work, false).await)?;
+            report_and_continue(compile_again(work, false).await, work.context.json)?;
         }
     }
 }
@@ -77,8 +78,8 @@ async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Resu
     let answer = work.link.request(&work.server, method::RESOURCES_SUBSCRIBE, &params).await;
     let Err(failure) = answer else { return Ok(()) };
     let Some(every) = every else {
-        let what = format!("cannot watch `{}`: {}", work.uri, failure.what);
-        return Err(CliError { what, ..failure }
+        let message = format!("cannot watch `{}`: {}", work.uri, failure.message);
+        return Err(CliError { message, ..failure }
             .hint("use `--every 5m` to poll a server that does not report changes"));
     };
     let _apart = work.spinner.hide();
@@ -86,7 +87,7 @@ async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Resu
         "{} {} does not report changes ({}); reading the resource every {} s",
         out::cyan("note:"),
         escape_invisible(&work.server),
-        escape_invisible(&failure.what),
+        escape_invisible(&failure.message),
         every.as_secs(),
     ));
     Ok(())
@@ -110,10 +111,10 @@ async fn compile_again(work: &ResourceImporter<'_>, first: bool) -> Result<(), C
 
 /// Reports a failed read and continues, because the next one may succeed. Other errors end the
 /// watch: a withdrawn permission, or closed standard output.
-fn report_and_continue(outcome: Result<(), CliError>) -> Result<(), CliError> {
+fn report_and_continue(outcome: Result<(), CliError>, json: bool) -> Result<(), CliError> {
     match outcome {
-        Err(failure) if failure.exit == Exit::Failed => {
-            failure.report();
+        Err(failure) if failure.exit() == Exit::Failed => {
+            failure.report(json);
             out::note("the compiled document stays; still watching");
             Ok(())
         }
@@ -155,6 +156,6 @@ async fn check_listed(work: &ResourceImporter<'_>, before: bool) -> Result<bool,
 }
 
 fn gateway_ended_error() -> CliError {
-    CliError::failed("the gateway that serves this home has stopped")
+    CliError::new(ErrorCode::GatewayUnreachable, "the gateway that serves this home has stopped")
         .hint("run `toolgate serve` again, or watch without a gateway")
 }

@@ -8,6 +8,8 @@ use clap::Args;
 use serde_json::json;
 use toolgate_context::Library;
 
+use toolgate_model::ErrorCode;
+
 use super::document_json::DocumentJson;
 use super::{display, open_existing};
 use crate::cli_context::CliContext;
@@ -67,8 +69,10 @@ async fn write(library: &Library, target: &mut ContextExportOutput) -> Result<u6
             // The document may have changed in between; uses its current state.
             let now = library.find_document(&document.key).await?;
             let Some(document) = now else { continue };
-            let line = serde_json::to_string(&DocumentJson::of(document, hits))
-                .map_err(|error| CliError::failed(format!("cannot write JSON: {error}")))?;
+            let line =
+                serde_json::to_string(&DocumentJson::of(document, hits)).map_err(|error| {
+                    CliError::new(ErrorCode::CliInternal, format!("cannot write JSON: {error}"))
+                })?;
             target.write(&line)?;
             count += 1;
         }
@@ -129,5 +133,5 @@ impl ContextExportOutput {
 }
 
 fn write_error(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::failed(format!("cannot write {}: {error}", path.display()))
+    CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", path.display()))
 }

@@ -9,6 +9,8 @@ use clap::{ArgGroup, Args};
 use serde_json::json;
 use toolgate_context::{Document, Library, compile};
 
+use toolgate_model::ErrorCode;
+
 use super::{display, document_json, open_existing};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
@@ -72,7 +74,10 @@ pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Ex
     let hint = "use --yes to confirm, or --dry-run to see what would be removed";
     let asked = || prompt::confirm(&format!("Remove {many}?"), &format!("remove {many}"), hint);
     if !options.yes && !asked()? {
-        return Err(CliError::failed("not confirmed; nothing was removed"));
+        return Err(CliError::new(
+            ErrorCode::CliNotConfirmed,
+            "not confirmed; nothing was removed",
+        ));
     }
     let forgotten = forget(&library, &selected).await?;
     if options.all {
@@ -195,7 +200,8 @@ fn path_variants(path: &Path) -> Vec<PathBuf> {
 }
 
 async fn unknown_document_error(library: &Library, source: &str) -> CliError {
-    let failure = CliError::failed(format!("no document with source `{source}`"));
+    let failure =
+        CliError::new(ErrorCode::ContextUnknown, format!("no document with source `{source}`"));
     let folders = path_variants(Path::new(source));
     let below = matching_documents(library, |document| {
         folders.iter().any(|it| Path::new(&document.key).starts_with(it))
@@ -220,5 +226,6 @@ fn no_match_error(options: &ContextForgetArgs) -> CliError {
         }
         _ => "the local context has no documents".to_owned(),
     };
-    CliError::failed(message).hint("run `toolgate context status` to see what it contains")
+    CliError::new(ErrorCode::ContextUnknown, message)
+        .hint("run `toolgate context status` to see what it contains")
 }

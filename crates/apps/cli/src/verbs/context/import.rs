@@ -12,6 +12,8 @@ use clap::Args;
 use serde::Serialize;
 use toolgate_context::{Document, Library, NewDocument};
 
+use toolgate_model::ErrorCode;
+
 use super::document_json::DocumentJson;
 use super::{display, open_library};
 use crate::cli_context::CliContext;
@@ -186,7 +188,7 @@ struct DocumentLinesReader {
 impl DocumentLinesReader {
     fn open(path: &Path) -> Result<Self, CliError> {
         let file = File::open(path).map_err(|error| {
-            CliError::failed(format!("cannot read {}: {error}", path.display()))
+            CliError::new(ErrorCode::CliRead, format!("cannot read {}: {error}", path.display()))
                 .hint("run `toolgate context export --output FILE` to create a file to import")
         })?;
         Ok(Self::of(path.display().to_string(), Box::new(BufReader::new(file))))
@@ -205,8 +207,9 @@ impl DocumentLinesReader {
         loop {
             let mut line = Vec::new();
             let read = (&mut self.reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
-            let read = read
-                .map_err(|error| CliError::failed(format!("cannot read {}: {error}", self.name)))?;
+            let read = read.map_err(|error| {
+                CliError::new(ErrorCode::CliRead, format!("cannot read {}: {error}", self.name))
+            })?;
             if read == 0 {
                 return Ok(None);
             }
@@ -226,7 +229,10 @@ impl DocumentLinesReader {
     }
 
     fn line_error(&self, line: u64, why: &str) -> CliError {
-        CliError::failed(format!("cannot import line {line} of {}: {why}", self.name))
-            .hint("import a file that `toolgate context export` wrote")
+        CliError::new(
+            ErrorCode::ContextImport,
+            format!("cannot import line {line} of {}: {why}", self.name),
+        )
+        .hint("import a file that `toolgate context export` wrote")
     }
 }

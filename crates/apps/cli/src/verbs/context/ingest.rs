@@ -15,6 +15,8 @@ use toolgate_context::ingest::{IngestOptions, IngestRemarks, IngestReport};
 use toolgate_context::{ContextError, Ingester, PdfReader, WatchEvent, watch_paths};
 use toolgate_host::{ConfigSources, Setup, ShutdownSignals};
 
+use toolgate_model::ErrorCode;
+
 use super::display::format_count;
 use super::open_library;
 use crate::cli_context::CliContext;
@@ -76,7 +78,7 @@ pub async fn run(context: &CliContext, options: &ContextIngestArgs) -> Result<Ex
     }
     print_report(context, &report, &unread)?;
     match (report.stopped, unread.first()) {
-        (_, Some(error)) => Err(CliError::failed(error_chain(error))),
+        (_, Some(error)) => Err(CliError::of(error)),
         (true, _) => {
             Err(CliError::interrupted()
                 .hint("run the same command again to add the remaining files"))
@@ -135,7 +137,9 @@ async fn trusted_folders(context: &CliContext) -> Result<Vec<PathBuf>, CliError>
 
 /// Stops the ingester on the first signal, and exits immediately on the second.
 fn stop_on_signal(ingester: &Ingester) -> Result<(), CliError> {
-    let failed = |error| CliError::failed(format!("cannot listen for signals: {error}"));
+    let failed = |error| {
+        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
+    };
     let mut signals = ShutdownSignals::new().map_err(failed)?;
     let ingester = ingester.clone();
     tokio::spawn(async move {
@@ -153,9 +157,8 @@ async fn watch(
     ingester: &Ingester,
 ) -> Result<Exit, CliError> {
     if options.paths.iter().any(|path| path == Path::new(STDIN_PATH)) {
-        return Err(
-            CliError::usage("standard input cannot be watched").hint("remove `-` or --watch")
-        );
+        return Err(CliError::new(ErrorCode::CliUsage, "standard input cannot be watched")
+            .hint("remove `-` or --watch"));
     }
     let mut bar = IngestProgressBar::new();
     let mut written = Ok(());

@@ -13,6 +13,8 @@ use toolgate_context::packing::{self, PackedPassage, PassagePack};
 use toolgate_context::{heading_path, single_line};
 use toolgate_host::strip_text;
 
+use toolgate_model::ErrorCode;
+
 use super::{display, open_existing, print_empty};
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
@@ -37,7 +39,8 @@ pub struct ContextPackArgs {
 pub async fn run(context: &CliContext, options: &ContextPackArgs) -> Result<Exit, CliError> {
     let task = options.task.join(" ");
     if task.trim().is_empty() {
-        return Err(CliError::usage("the task is empty").hint("describe the task in a few words"));
+        return Err(CliError::new(ErrorCode::CliUsage, "the task is empty")
+            .hint("describe the task in a few words"));
     }
     let packed = match open_existing(context).await? {
         Some(library) => {

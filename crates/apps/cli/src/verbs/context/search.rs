@@ -6,6 +6,8 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use toolgate_context::{PassageHit, heading_path};
 
+use toolgate_model::ErrorCode;
+
 use super::display;
 use super::snippet::{QueryTerms, SnippetSpan};
 use super::{open_existing, print_empty};
@@ -40,7 +42,8 @@ pub struct ContextSearchArgs {
 pub async fn run(context: &CliContext, options: &ContextSearchArgs) -> Result<Exit, CliError> {
     let query = options.query.join(" ");
     if query.trim().is_empty() {
-        return Err(CliError::usage("the query is empty").hint("add words to search for"));
+        return Err(CliError::new(ErrorCode::CliUsage, "the query is empty")
+            .hint("add words to search for"));
     }
     let Some(library) = open_existing(context).await? else {
         return print_none(context).inspect(|_| print_empty());

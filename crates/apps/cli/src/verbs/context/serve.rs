@@ -12,7 +12,7 @@ use toolgate_gateway::{Gateway, Options};
 use toolgate_host::{ConfigSources, Host, Setup};
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::shutdown;
 
 /// The arguments of `toolgate context serve`.
@@ -52,7 +52,7 @@ pub async fn run(context: &CliContext, options: &ContextServeArgs) -> Result<Exi
     let served = gateway.serve_lines(stdin(), stdout(), ending.wait()).await;
     stop.trigger();
     host.close().await;
-    served.map_err(|error| CliError::failed(error_chain(&error)))?;
+    served?;
     Ok(Exit::Done)
 }
 

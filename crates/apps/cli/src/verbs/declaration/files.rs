@@ -3,7 +3,7 @@
 use toolgate_host::config::{ConfigDocument, Dialect, FileRef};
 use toolgate_host::{ConfigScope, Origin, Plan, PlanEntry, StartStatus};
 
-use super::{file_error, project_folder};
+use super::project_folder;
 use crate::cli_context::CliContext;
 use crate::exit::CliError;
 
@@ -26,7 +26,7 @@ pub fn candidates(
     scope: Option<ConfigScope>,
 ) -> Result<Vec<ConfigDocument>, CliError> {
     if let Some(named) = &context.config {
-        return Ok(vec![ConfigDocument::from_path(named, ConfigScope::User).map_err(file_error)?]);
+        return Ok(vec![ConfigDocument::from_path(named, ConfigScope::User)?]);
     }
     let entry = plan.entries.iter().find(|entry| entry.spec.name.as_str() == name);
     let mut files: Vec<_> = entry.and_then(document_of).into_iter().collect();

@@ -6,7 +6,8 @@ use serde_json::json;
 use toolgate_host::config::{ConfigDocument, consent_text};
 use toolgate_host::{ServerName, ServerSpec, Setup};
 
-use super::file_error;
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
 use crate::out::{self, escape_invisible};
@@ -40,7 +41,7 @@ pub fn already_declared_error(
     file: &ConfigDocument,
     name: &ServerName,
 ) -> Result<CliError, CliError> {
-    let reading = file.read(&file.text().map_err(file_error)?);
+    let reading = file.read(&file.text()?);
     let declared = reading.servers.iter().find(|declared| declared.spec.name == *name);
     let place = match declared {
         Some(declared) => {
@@ -50,7 +51,7 @@ pub fn already_declared_error(
         }
         None => display_path(file.path()),
     };
-    Ok(CliError::failed(format!("`{name}` is already declared in {place}"))
+    Ok(CliError::new(ErrorCode::ConfigConflict, format!("`{name}` is already declared in {place}"))
         .hint(format!("use --force to replace it, or run `toolgate get {name}` to see all of it")))
 }
 

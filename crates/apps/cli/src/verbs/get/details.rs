@@ -202,7 +202,7 @@ fn describe_standing(entry: &PlanEntry) -> (&'static str, Option<String>) {
             let name = &entry.spec.name;
             ("needs_consent", Some(format!("run `toolgate consent {name}` to allow it to start")))
         }
-        StartStatus::Blocked(reason) => ("blocked", Some(reason.clone())),
+        StartStatus::Blocked(block) => ("blocked", Some(block.to_string())),
     }
 }
 

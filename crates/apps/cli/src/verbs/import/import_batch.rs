@@ -5,12 +5,12 @@ use toolgate_host::config::{
     ConfigDocument, Dialect, FileAccess, FileRef, SecretStore, project_document, project_root,
 };
 use toolgate_host::{ConfigScope, ServerSpec, StartStatus};
-use toolgate_model::{ApprovalMode, Secret, is_secret_like};
+use toolgate_model::{ApprovalMode, ErrorCode, Secret, is_secret_like};
 
 use super::server_search::FoundServer;
 use super::{ImportReport, ImportedServer};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, error_chain};
+use crate::exit::CliError;
 use crate::out::{self, escape_invisible};
 use crate::transfer::client_sources;
 use crate::transfer::literals::{
@@ -34,16 +34,15 @@ impl ImportTarget {
         project: bool,
         found: &[FoundServer],
     ) -> Result<Self, CliError> {
-        let bad = |error| CliError::usage(error_chain(&error));
         let ConfigDocument { dialect, at } = match (&context.config, project) {
-            (Some(named), _) => ConfigDocument::from_path(named, ConfigScope::User).map_err(bad)?,
+            (Some(named), _) => ConfigDocument::from_path(named, ConfigScope::User)?,
             (None, false) => ConfigDocument::for_user(&context.home),
             (None, true) => {
                 let sources = client_sources(context)?;
-                let nowhere = || CliError::usage("no project found");
+                let nowhere = || CliError::new(ErrorCode::ConfigNoProject, "no project found");
                 let root = project_root(&sources).ok_or_else(nowhere)?;
                 let wanted = found.iter().map(|found| project_document(&root, &found.spec));
-                let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(bad)?;
+                let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
                 let [ours, shared] = ConfigDocument::for_project(&root);
                 // All servers go into one file. Toolgate's can express what the shared one can.
                 let is_ours = |document: &ConfigDocument| document.dialect.is_toolgate();
@@ -127,7 +126,7 @@ impl ImportBatch {
     pub fn keep_secrets(&self, context: &CliContext) -> Result<(), CliError> {
         let store = SecretStore::of(&context.home);
         let kept = self.secrets.iter().try_for_each(|(name, value)| store.set(name, value));
-        kept.map_err(|error| CliError::failed(error_chain(&error)))
+        kept.map_err(CliError::from)
     }
 }
 

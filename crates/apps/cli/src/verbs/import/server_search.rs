@@ -125,7 +125,8 @@ impl ServerSearch {
         if files.iter().all(|file| !file.at.path.exists()) {
             let places: Vec<_> = files.iter().map(|it| it.at.path.display().to_string()).collect();
             let message = format!("{} has no config file here", client.id);
-            return Err(CliError::failed(message).hint(format!("looked for {}", places.join(", "))));
+            return Err(CliError::new(ErrorCode::CliClientFile, message)
+                .hint(format!("looked for {}", places.join(", "))));
         }
         files.into_iter().for_each(|file| self.read_client_file(file));
         Ok(())
@@ -152,11 +153,11 @@ impl ServerSearch {
             let named = path.display().to_string();
             let hint =
                 format!("name an existing file or one of these clients: {}", known.join(", "));
-            CliError::usage(format!("no client or file named {named}"))
+            CliError::new(ErrorCode::CliClient, format!("no client or file named {named}"))
                 .hint(did_you_mean(&named, &known, hint))
         };
         let path = std::path::absolute(path).map_err(|_| missing())?;
-        let text = read_file(&path).map_err(|error| CliError::usage(error_chain(&error)))?;
+        let text = read_file(&path)?;
         let text = text.ok_or_else(missing)?;
         let file = match path.starts_with(&self.project_dir) {
             true => FileRef::new(path, ConfigScope::Project).with_project(self.project_dir.clone()),

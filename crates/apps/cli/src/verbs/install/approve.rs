@@ -4,10 +4,10 @@
 use clap::ValueEnum;
 use serde::Serialize;
 use toolgate_host::config::{ConfigDocument, Dialect};
-use toolgate_model::ConfigValue;
+use toolgate_model::{ConfigValue, ErrorCode};
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, error_chain};
+use crate::exit::CliError;
 use crate::out;
 use crate::prompt;
 
@@ -58,10 +58,10 @@ pub fn choose_approver(
         return Ok(given);
     }
     if yes || !out::can_prompt() {
-        return Err(CliError::usage(format!(
-            "no approver is chosen for the calls of {}",
-            clients.join(", ")
-        ))
+        return Err(CliError::new(
+            ErrorCode::ApprovalNoApprover,
+            format!("no approver is chosen for the calls of {}", clients.join(", ")),
+        )
         .hint("use --approve client, --approve elicitation or --approve operator"));
     }
     out::alert(&format!("Who approves calls of {}?", clients.join(", ")));
@@ -81,7 +81,10 @@ pub fn choose_approver(
         match by_number.or(named) {
             Some(approver) => return Ok(*approver),
             None if answer.is_empty() => {
-                return Err(CliError::failed("no approver was chosen; nothing was installed"));
+                return Err(CliError::new(
+                    ErrorCode::CliNotConfirmed,
+                    "no approver was chosen; nothing was installed",
+                ));
             }
             None => out::alert("Enter a number or a name from the list."),
         }
@@ -94,7 +97,6 @@ pub fn record_approver(
     approver: Option<ApproverArg>,
     clients: &[String],
 ) -> Result<(), CliError> {
-    let failed = |error: &dyn std::error::Error| CliError::failed(error_chain(error));
     if approver.is_some() {
         context.ensure_config()?;
     }
@@ -112,7 +114,7 @@ pub fn record_approver(
         }
         Ok(Some(text))
     });
-    let changed = changed.map_err(|error| failed(&error))?;
+    let changed = changed?;
     if approver.is_some() && changed.changed {
         out::note(&format!("recorded the approver in {}", document.path().display()));
     }

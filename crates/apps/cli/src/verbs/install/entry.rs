@@ -6,6 +6,8 @@ use toolgate_host::config::clients::{self, KnownClient};
 use toolgate_host::config::{Dialect, FileRef, template};
 use toolgate_host::{HttpSpec, ServerName, ServerSpec, StdioSpec, TransportSpec};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::{CliContext, own_program};
 use crate::exit::CliError;
 use crate::server_access::RunningGateway;
@@ -55,9 +57,8 @@ impl ExistingEntries {
         name: Option<&str>,
         transport: TransportSpec,
     ) -> Result<ServerSpec, CliError> {
-        let wanted = ServerName::new(name.unwrap_or(DEFAULT_NAME)).map_err(|error| {
-            CliError::usage(error.to_string()).hint("choose another name with --name NAME")
-        })?;
+        let wanted = ServerName::new(name.unwrap_or(DEFAULT_NAME))
+            .map_err(|error| CliError::from(error).hint("choose another name with --name NAME"))?;
         match self.gateway {
             Some(spec) if name.is_none() || spec.name == wanted => {
                 return Ok(ServerSpec { transport, ..spec });
@@ -66,7 +67,8 @@ impl ExistingEntries {
         }
         if self.others.contains(&wanted) {
             let message = format!("{} already has another server named `{wanted}`", client.id);
-            return Err(CliError::failed(message).hint("choose another name with --name NAME"));
+            return Err(CliError::new(ErrorCode::ConfigConflict, message)
+                .hint("choose another name with --name NAME"));
         }
         Ok(ServerSpec::new(wanted, transport))
     }

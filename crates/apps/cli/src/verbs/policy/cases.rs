@@ -6,6 +6,8 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use toolgate_model::ErrorCode;
+
 use super::explain::DEFAULT_CLIENT;
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, ExplanationJson, HypotheticalCallJson};
@@ -108,8 +110,10 @@ pub async fn run(context: &CliContext, options: &PolicyTestArgs) -> Result<Exit,
         match access.ask(&ControlRequest::Explain(hypothetical.clone())).await {
             Ok(explanation) => tried.push(PolicyCaseResult { number, case, explanation }),
             Err(failure) => {
-                failed =
-                    Some(CliError { what: format!("{} (case {number})", failure.what), ..failure });
+                failed = Some(CliError {
+                    message: format!("{} (case {number})", failure.message),
+                    ..failure
+                });
                 break;
             }
         }
@@ -148,7 +152,7 @@ fn print_results(context: &CliContext, tried: &[PolicyCaseResult<'_>]) -> Result
 fn read_cases(file: &Path) -> Result<PolicyCaseFile, CliError> {
     let named = escape_invisible(&file.display().to_string());
     let wrong = |why: String| {
-        CliError::usage(format!("cannot read the cases in {named}: {why}"))
+        CliError::new(ErrorCode::PolicyCases, format!("cannot read the cases in {named}: {why}"))
             .hint("run `toolgate policy test --help` to see an example")
     };
     let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
@@ -175,8 +179,11 @@ fn call_from_case(
     ];
     let mut named = named.into_iter().filter_map(|(kind, name)| Some((kind, name.as_ref()?)));
     let (Some((kind, name)), None) = (named.next(), named.next()) else {
-        return Err(CliError::usage(format!("case {number} does not name exactly one capability"))
-            .hint("set one of `tool`, `resource`, `prompt` and `method`"));
+        return Err(CliError::new(
+            ErrorCode::PolicyCases,
+            format!("case {number} does not name exactly one capability"),
+        )
+        .hint("set one of `tool`, `resource`, `prompt` and `method`"));
     };
     let profile = case.profile.as_deref().unwrap_or_else(|| context.profile_or_default());
     Ok(HypotheticalCallJson {

@@ -6,6 +6,8 @@ use serde_json::json;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::policy::{Effect, rule_problem};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, ExposureReport, ExposureRowJson};
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
@@ -13,7 +15,7 @@ use crate::exit::{CliError, Exit};
 use crate::operator::{Requester, authorize};
 use crate::out::{self, TextTable};
 use crate::verbs::declaration::messages::display_path;
-use crate::verbs::declaration::{file_error, project_folder, reload_gateway, scope::ScopeArg};
+use crate::verbs::declaration::{project_folder, reload_gateway, scope::ScopeArg};
 
 /// The arguments of `toolgate policy allow`, `policy ask` and `policy deny`.
 #[derive(Debug, Args)]
@@ -35,8 +37,11 @@ pub async fn run(
 ) -> Result<Exit, CliError> {
     let rule = options.rule.as_str();
     if let Some(problem) = rule_problem(effect, rule) {
-        return Err(CliError::usage(format!("invalid rule `{rule}`: {problem}"))
-            .hint("write mcp:SERVER/TOOL, for example mcp:git/push or mcp:files/read_*"));
+        return Err(CliError::new(
+            ErrorCode::PolicyInvalidRule,
+            format!("invalid rule `{rule}`: {problem}"),
+        )
+        .hint("write mcp:SERVER/TOOL, for example mcp:git/push or mcp:files/read_*"));
     }
     let file = choose_file(context, options, effect)?;
     let setup = context.load_setup().await?;
@@ -51,7 +56,7 @@ pub async fn run(
     }
     let keys = ["policy", effect.as_str()];
     let edited = file.change(|text| file.dialect.change_list(text, &keys, rule, !options.remove));
-    let changed = edited.map_err(file_error)?.changed;
+    let changed = edited?.changed;
     reload_gateway(context).await;
     let now = fetch_exposure(context).await?;
     concerned.extend(decided_by(&now, rule));
@@ -88,11 +93,14 @@ fn choose_file(
 ) -> Result<ConfigDocument, CliError> {
     let scope = options.scope.to_scope();
     if options.scope.is_project() && effect == Effect::Allow && !options.remove {
-        return Err(CliError::usage("a project's file cannot allow calls")
-            .hint("remove `-s project` to change your own file"));
+        return Err(CliError::new(
+            ErrorCode::ConfigProjectLimit,
+            "a project's file cannot allow calls",
+        )
+        .hint("remove `-s project` to change your own file"));
     }
     let file = match (&context.config, options.scope.is_project()) {
-        (Some(named), _) => ConfigDocument::from_path(named, scope).map_err(file_error)?,
+        (Some(named), _) => ConfigDocument::from_path(named, scope)?,
         (None, true) => {
             let [ours, _] = ConfigDocument::for_project(&project_folder(context)?);
             ours
@@ -103,8 +111,11 @@ fn choose_file(
         true => Ok(file),
         false => {
             let path = display_path(file.path());
-            Err(CliError::usage(format!("{path} is not in Toolgate's format"))
-                .hint("remove --config to change your own file"))
+            Err(CliError::new(
+                ErrorCode::ConfigDialect,
+                format!("{path} is not in Toolgate's format"),
+            )
+            .hint("remove --config to change your own file"))
         }
     }
 }
@@ -116,7 +127,8 @@ async fn fetch_exposure(context: &CliContext) -> Result<ExposureReport, CliError
     let question = ControlRequest::Exposure { profile: context.profile_or_default().to_owned() };
     let answer = gateway.control().answer(&question, &Requester::this_process(None)).await;
     gateway.close().await;
-    let invalid = |error| CliError::failed(format!("invalid exposure: {error}"));
+    let invalid =
+        |error| CliError::new(ErrorCode::GatewayAnswer, format!("invalid exposure: {error}"));
     serde_json::from_str(answer?.get()).map_err(invalid)
 }
 

@@ -8,8 +8,10 @@ use toolgate_host::DiagnosticSeverity;
 use toolgate_host::audit::read_since;
 use toolgate_host::policy::{ChangedDecision, PolicyReplay as Past, ReplayOutcome, read_rules};
 
+use toolgate_model::ErrorCode;
+
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{CliError, Exit};
 use crate::out::{self, TextTable, relative_time};
 use crate::verbs::since::TimeArg;
 
@@ -43,10 +45,9 @@ pub async fn run(context: &CliContext, options: &PolicyReplayArgs) -> Result<Exi
     };
     let mut past = Past::new(setup.plan(), &governance);
     let folder = context.home.state_dir().join("journal");
-    let unread = |error| CliError::failed(error_chain(&error));
     let (mut counts, mut found) = (ReplayCounts::default(), Vec::new());
-    for entry in read_since(&folder, since).map_err(unread)? {
-        let entry = entry.map_err(unread)?;
+    for entry in read_since(&folder, since)? {
+        let entry = entry?;
         let replayed = past.replay_entry(&entry)?;
         counts.calls += usize::from(replayed != ReplayOutcome::Other);
         match replayed {
@@ -67,12 +68,16 @@ fn read_rules_file(
     context: &CliContext,
     file: &std::path::Path,
 ) -> Result<toolgate_model::GovernanceSettings, CliError> {
-    let file = std::path::absolute(file)
-        .map_err(|error| CliError::usage(format!("cannot resolve {}: {error}", file.display())))?;
+    let file = std::path::absolute(file).map_err(|error| {
+        CliError::new(ErrorCode::CliUsage, format!("cannot resolve {}: {error}", file.display()))
+    })?;
     let (governance, diagnostics) = read_rules(&context.setup_options()?, file)?;
     let error = diagnostics.iter().find(|found| found.severity == DiagnosticSeverity::Error);
     match error {
-        Some(error) => Err(CliError::usage(format!("the rules are invalid: {error}"))),
+        Some(error) => Err(CliError::new(
+            ErrorCode::PolicyInvalidRule,
+            format!("the rules are invalid: {error}"),
+        )),
         None => Ok(governance),
     }
 }

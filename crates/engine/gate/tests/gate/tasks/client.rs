@@ -114,7 +114,7 @@ impl Client {
             Err(refusal) => {
                 let data = refusal.data.map(|data| serde_json::from_slice(&data).unwrap());
                 let data: Value = data.unwrap_or_default();
-                Err(json!({ "code": refusal.code, "message": refusal.message, "data": data }))
+                Err(json!({ "code": refusal.rpc_code, "message": refusal.message, "data": data }))
             }
         }
     }
