@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use toolgate_host::{Diagnostic, DiagnosticSeverity};
+use toolgate_model::ErrorCode;
 
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit};
@@ -11,6 +12,7 @@ use crate::out::{self, Colour, escape_invisible_lines};
 #[derive(Debug, Serialize)]
 struct DiagnosticJson<'d> {
     severity: DiagnosticSeverity,
+    code: ErrorCode,
     file: Option<String>,
     line: u32,
     column: u32,
@@ -55,6 +57,7 @@ pub fn print(
 fn to_json(found: &Diagnostic) -> DiagnosticJson<'_> {
     DiagnosticJson {
         severity: found.severity,
+        code: found.code,
         file: found.origin.file.as_ref().map(|file| file.display().to_string()),
         line: found.origin.line,
         column: found.origin.column,

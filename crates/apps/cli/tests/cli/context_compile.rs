@@ -321,7 +321,7 @@ fn a_server_that_tells_nothing_is_looked_at() {
         library.page("About antelopes.\n");
         let said = library.compile(&["w://page", "--watch"]);
         assert_eq!(said.code, 1, "{arguments:?}: {said:?}");
-        assert!(said.err.contains("error: cannot watch `w://page`"), "{said:?}");
+        assert!(said.err.contains("error[TG-CALL-006]: cannot watch `w://page`"), "{said:?}");
         assert!(said.err.contains("--every"), "{said:?}");
         let words = ["compile-resource", "wiki", "w://page", "--watch", "--every", "1s", "--json"];
         let watch = Running::start(&mut library.place.verb(&words));

@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::support::{Place, TOOLGATE, run};
 
 /// Verbs, and verbs of verbs, whose help is read.
-const VERBS: [&str; 70] = [
+const VERBS: [&str; 71] = [
+    "explain",
     "discover",
     "search",
     "exposure",

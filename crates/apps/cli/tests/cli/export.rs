@@ -133,6 +133,6 @@ fn a_file_keeps_what_it_has_unless_it_is_replaced() {
 
     std::fs::write(&file, "{ \"mcpServers\": [\"canary\" }").unwrap();
     let said = run(&mut place.configured(&words));
-    assert_eq!(said.code, 1, "{said:?}");
+    assert_eq!(said.code, 2, "{said:?}");
     assert!(said.err.contains("--replace") && !said.err.contains("canary"), "{said:?}");
 }

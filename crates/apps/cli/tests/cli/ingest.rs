@@ -38,7 +38,7 @@ fn a_path_that_cannot_be_read_fails_and_the_others_go_in() {
     notes(&place);
     let said = run(&mut place.verb(&["context", "ingest", "nowhere", "notes"]));
     assert_eq!(said.code, 1, "{said:?}");
-    assert!(said.err.contains("error: cannot read `nowhere`"), "{said:?}");
+    assert!(said.err.contains("error[TG-CONTEXT-001]: cannot read `nowhere`"), "{said:?}");
     assert!(said.out.starts_with("2 added"), "{said:?}");
     let said = run(&mut place.verb(&["--json", "context", "ingest", "nowhere"]));
     assert_eq!(said.code, 1, "{said:?}");

@@ -98,7 +98,9 @@ fn bad_usage_and_bad_config_end_with_2() {
         assert!(said.out.is_empty() && !said.err.is_empty(), "{words:?}: {said:?}");
     }
     let said = run(&mut place.verb(&["--config", "missing.toml", "servers"]));
-    assert!(said.err.contains("error: cannot read") && said.err.contains("missing.toml"));
+    assert!(
+        said.err.contains("error[TG-CONFIG-002]: cannot read") && said.err.contains("missing.toml")
+    );
 }
 
 #[test]

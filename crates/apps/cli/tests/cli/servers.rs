@@ -83,6 +83,6 @@ fn an_unknown_server_is_named_beside_the_known_ones() {
     let place = Place::with(&sample("good"));
     let said = run(&mut place.configured(&["discover", "bad"]));
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("error: no server named `bad`"), "{said:?}");
+    assert!(said.err.contains("error[TG-SERVER-001]: no server named `bad`"), "{said:?}");
     assert!(said.err.contains("hint: declared servers are good"), "{said:?}");
 }

@@ -63,7 +63,7 @@ fn colours_are_for_terminals_that_want_them() {
     let plain = run(place.typed(&[], &wrong).env("NO_COLOR", "1"));
     assert!(!plain.out.contains("\u{1b}[31"), "{plain:?}");
     let piped = run(&mut place.verb(&wrong));
-    assert!(piped.err.starts_with("error: "), "{piped:?}");
+    assert!(piped.err.starts_with("error[TG-"), "{piped:?}");
 }
 
 #[test]
