@@ -9,6 +9,8 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::CompleteEnv;
 use toolgate_host::Plan;
 
+use toolgate_model::ErrorCode;
+
 use crate::cli;
 use crate::cli_context::CliContext;
 use crate::exit::CliError;
@@ -43,7 +45,7 @@ pub fn tool_names() -> ArgValueCandidates {
             return Ok(Vec::new());
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime?;
+        let runtime = runtime.map_err(|error| internal_error(&error))?;
         runtime.block_on(async {
             let setup = line.context.load_setup().await?;
             Ok(setup.cached_tools(&line.server.unwrap_or_default()).await?)
@@ -74,7 +76,7 @@ impl TypedLine {
         let words: Vec<OsString> =
             std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
         let matches = cli::command().ignore_errors(true).try_get_matches_from(words);
-        let matches = matches?;
+        let matches = matches.map_err(|error| internal_error(&error))?;
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
         let context = CliContext::of_files(path("home"), path("config"))?;
         Ok(Self { context, server: typed_server(&matches) })
@@ -89,4 +91,8 @@ impl TypedLine {
 fn typed_server(matches: &ArgMatches) -> Option<String> {
     let inner = matches.subcommand().and_then(|(_, inner)| typed_server(inner));
     inner.or_else(|| matches.try_get_one::<String>("server").ok().flatten().cloned())
+}
+
+fn internal_error(error: &dyn std::error::Error) -> CliError {
+    CliError::new(ErrorCode::CliInternal, error.to_string())
 }

@@ -6,9 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolgate_host::ServerName;
-use toolgate_host::approvals::{
-    ApprovalBroker, ApprovalChoice, ApprovalError, Grant, GrantSelector, PendingCall,
-};
+use toolgate_host::approvals::{ApprovalBroker, ApprovalChoice, Grant, GrantSelector, PendingCall};
 use toolgate_model::time::rfc3339_from_time;
 
 use toolgate_model::ErrorCode;

@@ -8,7 +8,7 @@ mod tail;
 mod verify;
 
 use clap::{Args, Subcommand};
-use toolgate_host::audit::{JournalError, JournalPaths};
+use toolgate_host::audit::JournalPaths;
 
 use toolgate_model::ErrorCode;
 

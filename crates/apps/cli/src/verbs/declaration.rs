@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use toolgate_host::config::{
-    ConfigDocument, ConfigError, ParsedFile, project_document, project_root,
-};
+use toolgate_host::config::{ConfigDocument, ParsedFile, project_document, project_root};
 use toolgate_host::{ConfigScope, ServerName, ServerSpec, Setup, StdioSpec, TransportSpec};
 use toolgate_model::{DiagnosticSeverity, ErrorCode};
 

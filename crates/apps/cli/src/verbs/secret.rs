@@ -8,7 +8,7 @@ use std::io::Read as _;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use toolgate_host::Secret as Hidden;
-use toolgate_host::config::{ConfigError, SecretStore, read_hidden};
+use toolgate_host::config::{SecretStore, read_hidden};
 
 use toolgate_model::ErrorCode;
 

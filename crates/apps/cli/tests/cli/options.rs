@@ -29,7 +29,10 @@ fn quiet_verbs_say_nothing_but_errors() {
     let said = run(&mut place.configured(&["-q", "approvals"]));
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{said:?}");
     let said = run(&mut place.configured(&["-q", "discover", "nobody"]));
-    assert!(said.code == 1 && said.err.contains("error: no server named"), "{said:?}");
+    assert!(
+        said.code == 1 && said.err.contains("error[TG-SERVER-001]: no server named"),
+        "{said:?}"
+    );
 }
 
 #[test]
