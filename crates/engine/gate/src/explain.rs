@@ -124,7 +124,7 @@ impl Gate {
             let params = &RequestParams::of(request);
             let context =
                 CallContext { view, request, id, caller, port, number: 0, stale: None, params };
-            let CallDecision { outcome, because } = self.decide(&context.target()?);
+            let CallDecision { outcome, because, .. } = self.decide(&context.target()?);
             Some(DecisionForecast { id: id.clone(), outcome, because: because.into_owned() })
         };
         Ok(view.exposure.entries.iter().filter_map(|row| forecast(&row.id)).collect())
