@@ -95,6 +95,12 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
+fn every_error_code_is_explained() {
+    let faults = links::unexplained_codes(&pages());
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
 fn every_document_that_the_code_names_exists() {
     let faults = links::faults_in_sources();
     assert!(faults.is_empty(), "{}", faults.join("\n"));

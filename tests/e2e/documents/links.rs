@@ -63,6 +63,29 @@ fn targets(line: &str) -> Vec<&str> {
     found
 }
 
+/// Every error code that a page names and the page of codes does not explain.
+pub fn unexplained_codes(pages: &[Page]) -> Vec<String> {
+    let codes = pages.iter().find(|page| page.name == "docs/errors.md").unwrap();
+    let explained: Vec<_> =
+        codes.prose.lines().filter_map(|line| line.strip_prefix("## TG-")).collect();
+    let mut faults = Vec::new();
+    for page in pages {
+        for (index, line) in page.prose.lines().enumerate() {
+            for code in line
+                .split("TG-")
+                .skip(1)
+                .map(|rest| rest.split([' ', '`', ']', ',']).next().unwrap())
+            {
+                let known = explained.iter().any(|it| it.split(' ').next() == Some(code));
+                if !known {
+                    faults.push(format!("{}:{}: no page for TG-{code}", page.name, index + 1));
+                }
+            }
+        }
+    }
+    faults
+}
+
 /// Every document that a source file names and that does not exist.
 pub fn faults_in_sources() -> Vec<String> {
     let mut faults = Vec::new();

@@ -346,11 +346,15 @@ fn the_transport_that_llxprt_documents_is_no_mistake() {
     assert_eq!(findings(&place).len(), 1, "Gemini CLI does not read it");
 }
 
-/// The TOML of the README, with a server here in the place of the one it fetches.
-fn readme(folder: &Path) -> String {
-    let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../README.md"));
-    let blocks = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
-    let config: String = blocks.flat_map(|block| [block, "\n"]).collect();
+/// The examples of the guides to profiles and rules in one file, with a server here in the place of
+/// the one that they fetch.
+fn guides(folder: &Path) -> String {
+    const GUIDES: [&str; 2] = [
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/guides/profiles.md")),
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/guides/policy.md")),
+    ];
+    let block = |text: &'static str| text.split("```toml\n").nth(1)?.split("```").next();
+    let config = GUIDES.map(|text| block(text).unwrap()).join("\n");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/changing.py");
     let args = "args = [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]";
     assert!(config.contains(args), "{config}");
@@ -361,13 +365,13 @@ fn readme(folder: &Path) -> String {
 }
 
 #[test]
-fn the_examples_of_the_readme_mean_something() {
+fn the_examples_of_the_guides_mean_something() {
     let folder = tempfile::TempDir::new().unwrap();
     let tool = json!({ "name": "read_file", "inputSchema": { "type": "object" },
         "annotations": { "readOnlyHint": true } });
     std::fs::write(folder.path().join("tool.json"), tool.to_string()).unwrap();
-    let place = place_with(&[("~/home/config.toml", &readme(folder.path()))]);
-    let verb = |words: &[&str]| run(place.verb(words).env("GITHUB_TOKEN", "canary"));
+    let place = place_with(&[("~/home/config.toml", &guides(folder.path()))]);
+    let verb = |words: &[&str]| run(&mut place.verb(words));
     let said = verb(&["config", "check", "--json"]);
     assert_eq!(said.json()["diagnostics"], json!([]), "{said:?}");
     let said = verb(&["discover", "filesystem"]);
@@ -392,7 +396,7 @@ fn the_examples_of_the_readme_mean_something() {
     assert!(!told.contains("read_*") && !told.contains("tag:mcp"), "{told}");
 
     // The word of a server that is not trusted gives no tag.
-    let untrusted = readme(folder.path()).replace("trust = true", "");
+    let untrusted = guides(folder.path()).replace("trust = true", "");
     std::fs::write(place.home().join("config.toml"), untrusted).unwrap();
     assert_eq!(seen()["visible"], false, "{}", seen());
     let found = verb(&["config", "check"]).out;
