@@ -246,15 +246,15 @@ pub enum VerbCommand {
 /// Prints help, version or the usage error that clap returned, and returns the exit code. Requested
 /// help and version exit with success.
 pub fn handle_parse_error(error: &clap::Error, json: bool) -> Result<Exit, CliError> {
+    if error.kind() == ErrorKind::MissingSubcommand {
+        out::alert(command().render_help().to_string().trim_end());
+        return Ok(Exit::Usage);
+    }
     if json && error.use_stderr() {
         let text = error.render().to_string();
         let text = text.trim_end();
         let message = text.strip_prefix("error: ").unwrap_or(text);
         return Err(CliError::new(ErrorCode::CliUsage, message));
-    }
-    if error.kind() == ErrorKind::MissingSubcommand {
-        out::alert(command().render_help().to_string().trim_end());
-        return Ok(Exit::Usage);
     }
     // Printing fails only if the stream is closed, so there is no reader.
     let _ = error.print();

@@ -166,28 +166,30 @@ impl Denial {
         Self::new(ErrorCode::JournalWrite, because)
     }
 
-    fn to_json(&self) -> String {
-        let DenialDetails { code, effect, because, id, .. } = &*self.0;
+    /// Returns the members of the decision, without the code.
+    fn members(&self) -> String {
+        let DenialDetails { effect, because, id, .. } = &*self.0;
         let id = id.as_ref().map(|id| format!(",\"id\":{}", string::encode(id)));
         let (because, id) = (string::encode(because), id.unwrap_or_default());
-        format!(r#"{{"code":"{code}","effect":"{effect}","because":{because}{id}}}"#)
+        format!(r#""effect":"{effect}","because":{because}{id}"#)
     }
 
     /// Returns the answer for the caller: a tool error that a model can read, or a protocol error
     /// if no tool was called. Both carry the decision for programs.
     pub(crate) fn answer(self, context: &CallContext<'_>) -> Result<Frame, GateError> {
-        let decision = self.to_json();
+        let decision = self.members();
         let calls = context.request.is(method::TOOLS_CALL);
         let params = context.request.params().unwrap_or_default();
         if calls && !arguments::wants_task(context.view, context.id, params, context.caller) {
-            let text = string::encode(&self.0.message);
+            let (code, text) = (self.0.code, string::encode(&self.0.message));
             let result = format!(
-                r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true,"_meta":{{"{DECISION}":{decision}}}}}"#
+                r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true,"_meta":{{"{DECISION}":{{"code":"{code}",{decision}}}}}}}"#
             );
             return own_tools::tool_result(&result, context.caller.revision);
         }
         let DenialDetails { code, message, .. } = *self.0;
-        Err(GateError { data: Some(decision.into()), ..GateError::new(code, message) })
+        let data = format!("{{{decision}}}").into();
+        Err(GateError { data: Some(data), ..GateError::new(code, message) })
     }
 }
 

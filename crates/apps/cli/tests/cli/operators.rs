@@ -130,7 +130,7 @@ fn nobody_is_the_operator_by_saying_so() {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).unwrap();
     let reply: Value = serde_json::from_str(&line).unwrap();
-    assert!(reply["failure"]["what"].to_string().contains("inside a client"), "{reply}");
+    assert!(reply["failure"]["message"].to_string().contains("inside a client"), "{reply}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn progress_is_shown_and_ctrl_c_cancels_only_the_call() {
     let script = [("1/4 a quarter", "\u{3}")];
     let said = run(&mut place.typed(&script, &["call", "w", "slow"]));
     assert_eq!(said.code, 130, "{said:?}");
-    assert!(said.out.contains("error:\u{1b}[0m interrupted"), "{said:?}");
+    assert!(said.out.contains("error[TG-CLI-010]:\u{1b}[0m interrupted"), "{said:?}");
     assert!(place.work().join("cancelled").exists(), "the server was not told");
 }
 
@@ -59,7 +59,7 @@ fn colours_are_for_terminals_that_want_them() {
     let place = witnessed();
     let wrong = ["discover", "nobody"];
     let coloured = run(&mut place.typed(&[], &wrong));
-    assert!(coloured.out.contains("\u{1b}[31;1merror:"), "{coloured:?}");
+    assert!(coloured.out.contains("\u{1b}[31;1merror[TG-SERVER-001]:"), "{coloured:?}");
     let plain = run(place.typed(&[], &wrong).env("NO_COLOR", "1"));
     assert!(!plain.out.contains("\u{1b}[31"), "{plain:?}");
     let piped = run(&mut place.verb(&wrong));

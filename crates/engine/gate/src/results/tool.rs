@@ -68,7 +68,7 @@ pub(super) async fn call(
     };
     let Some(kept) = gate.find_kept(&query.id, caller) else {
         let uri = format!("{PREFIX}{}", query.id);
-        return own_tools::tool_error(&result_not_found(&uri).message, caller.revision);
+        return own_tools::tool_error(&result_not_found(&uri).text(), caller.revision);
     };
     match read::read(kept, query, room).await? {
         Err(wrong) => own_tools::tool_error(&wrong, caller.revision),

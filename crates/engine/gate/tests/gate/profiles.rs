@@ -108,7 +108,7 @@ async fn a_profile_is_asked_for_or_given_to_a_client_or_the_default() {
     assert_eq!(&*chosen(None, "coder").unwrap(), "git");
     assert_eq!(&*chosen(Some("files"), "coder").unwrap(), "files");
     let refused = chosen(Some("nosuch"), "coder").unwrap_err();
-    assert!(refused.message.contains("\"nosuch\"") && refused.message.contains("files, git"));
+    assert!(refused.message.contains("\"nosuch\"") && refused.text().contains("files, git"));
     let refused = chosen(None, "lost").unwrap_err();
     assert!(refused.message.contains("\"gone\"") && refused.message.contains("\"lost\""));
 }
