@@ -90,6 +90,7 @@ fn is_executable(path: &Path) -> bool {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+    use toolgate_model::CodedError as _;
 
     fn file(folder: &Path, name: &str, mode: u32) {
         std::fs::write(folder.join(name), "").unwrap();
@@ -133,7 +134,7 @@ mod tests {
         let plain = resolve_program("plain".as_ref(), path, Path::new("/")).unwrap_err();
         assert!(matches!(plain, LaunchError::NotExecutable { .. }));
         let missing = resolve_program("missing".as_ref(), path, Path::new("/")).unwrap_err();
-        assert!(missing.to_string().contains("install it"), "{missing}");
+        assert!(missing.hint().unwrap().contains("install it"), "{missing}");
         assert!(missing.to_string().contains(&folder.path().display().to_string()));
     }
 }

@@ -11,6 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use support::{ALL, GUARDED, PROBE, launcher, line, marked, marker, output, session_of};
 use tokio::io::AsyncWriteExt;
 use toolgate_launch::{ALLOWED, HelperProgram, LaunchError, LaunchSpec, Launcher, TreeGuarantee};
+use toolgate_model::CodedError as _;
 
 async fn facts(launcher: &Launcher, command: LaunchSpec) -> Vec<String> {
     let mut child = launcher.start(&command.args(["facts"])).await.unwrap();
@@ -147,7 +148,7 @@ async fn a_script_without_its_interpreter_is_an_error_that_says_so() {
     for guarantee in ALL {
         let error = launcher(guarantee).start(&LaunchSpec::new(&script)).await.unwrap_err();
         assert!(matches!(error, LaunchError::Exec { .. }), "{error}");
-        assert!(error.to_string().contains("interpreter"), "{error}");
+        assert!(error.hint().unwrap().contains("interpreter"), "{error}");
     }
 }
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use toolgate_model::{Catalog, Definition, Digest, ServerName};
+use toolgate_model::{Catalog, CodedError as _, Definition, Digest, ServerName};
 use toolgate_store::{ConsentSet, StateStore, StoreError};
 use toolgate_wire::{Era, Revision};
 
@@ -272,8 +272,8 @@ async fn a_damaged_file_is_refused_by_name_and_left_alone() {
     std::fs::write(&path, &garbage).unwrap();
     let error = open(folder.path()).await.unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
-    let text = error.to_string();
-    assert!(text.contains("state.db") && text.contains("move it away"), "{text}");
+    assert!(error.to_string().contains("state.db"), "{error}");
+    assert!(error.hint().unwrap().contains("move it away"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), garbage);
 }
 

@@ -162,7 +162,7 @@ mod tests {
             Ok(MessageEra::Legacy) => "legacy".into(),
             Ok(MessageEra::ModernRequest(_)) => "request".into(),
             Ok(MessageEra::ModernNotification) => "notice".into(),
-            Err(error) => error.error.code.to_string(),
+            Err(error) => error.error.rpc_code.to_string(),
         }
     }
 

@@ -125,7 +125,7 @@ async fn a_call_that_fails_for_want_of_a_capability_says_which() {
     let reply = stage.http.say(&call(1, "samples")).await;
     assert_eq!(reply.status(), 400);
     let error = &reply.json().await["error"];
-    let data = json!({"requiredCapabilities": {"sampling": {}}});
+    let data = json!({"code": "TG-CALL-010", "requiredCapabilities": {"sampling": {}}});
     assert_eq!((&error["code"], &error["data"]), (&json!(-32021), &data));
 }
 

@@ -106,7 +106,8 @@ async fn an_envelope_is_whole_or_refused() {
     assert_eq!(reply.status(), 400);
     let error = &reply.json().await["error"];
     assert_eq!(error["code"], -32022);
-    let data = json!({"supported": ["2026-07-28"], "requested": "2099-01-01"});
+    let code = "TG-GATEWAY-010";
+    let data = json!({"code": code, "supported": ["2026-07-28"], "requested": "2099-01-01"});
     assert_eq!(error["data"], data);
     let mut incapable = call(3, "echo");
     incapable["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!(7);
@@ -130,7 +131,8 @@ async fn a_strict_gateway_serves_one_era() {
     assert_eq!(reply.status(), 400);
     let error = &reply.json().await["error"];
     assert_eq!(error["code"], -32022);
-    let data = json!({"supported": ["2026-07-28"], "requested": "2025-11-25"});
+    let code = "TG-GATEWAY-010";
+    let data = json!({"code": code, "supported": ["2026-07-28"], "requested": "2025-11-25"});
     assert_eq!(error["data"], data);
     assert_eq!(modern.http.say(&call(1, "echo")).await.status(), 200);
     assert_eq!(modern.http.get().await.status(), 405);
