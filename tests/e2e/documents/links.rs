@@ -71,13 +71,12 @@ pub fn unexplained_codes(pages: &[Page]) -> Vec<String> {
     let mut faults = Vec::new();
     for page in pages {
         for (index, line) in page.prose.lines().enumerate() {
-            for code in line
-                .split("TG-")
-                .skip(1)
-                .map(|rest| rest.split([' ', '`', ']', ',']).next().unwrap())
-            {
+            for rest in line.split("TG-").skip(1) {
+                let is_code = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
+                let code = &rest[..rest.find(|c| !is_code(c)).unwrap_or(rest.len())];
                 let known = explained.iter().any(|it| it.split(' ').next() == Some(code));
-                if !known {
+                // `TG-…` stands for any code.
+                if !known && !code.is_empty() {
                     faults.push(format!("{}:{}: no page for TG-{code}", page.name, index + 1));
                 }
             }

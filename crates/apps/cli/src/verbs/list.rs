@@ -7,12 +7,12 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use toolgate_host::Setup;
+use toolgate_host::{Plan, Setup};
 
 use crate::cli_context::CliContext;
 use crate::control::{ConfigFinding, ControlRequest, ServerRow, ServersReport};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, Exit, error_chain};
 use crate::out::{self, Spinner, TextTable, escape_invisible};
 use crate::server_access::{RunningGateway, ServerAccess};
 
@@ -41,8 +41,17 @@ pub async fn run(context: &CliContext, options: &ListArgs) -> Result<Exit, CliEr
         true => toolgate_host::read_files(&files)?,
         false => {
             let running = RunningGateway::find_compatible(context).await;
+            let is_running = running.is_some();
             files.own_endpoints.extend(running.and_then(|gateway| gateway.info.endpoint));
-            Setup::load(files).await?.plan().clone()
+            match Setup::load(files).await {
+                Ok(setup) => setup.plan().clone(),
+                // The running gateway still serves what the files said before.
+                Err(error) if is_running => {
+                    out::alert(&error_chain(&error));
+                    Plan::default()
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
     };
     let mut report = ServersReport {
@@ -65,7 +74,8 @@ pub async fn run(context: &CliContext, options: &ListArgs) -> Result<Exit, CliEr
     report.servers.sort_by(|one, other| one.name.cmp(&other.name));
     out::print_findings_summary(&findings, context.verbose);
     out::print_notes(&report.notes);
-    if plan.entries.is_empty() {
+    let only_built_in = report.servers.iter().all(|row| row.transport == "builtin");
+    if plan.entries.is_empty() && only_built_in {
         out::note("no servers are declared; run `toolgate add NAME COMMAND` to declare one");
     }
     print(context, &report)?;
