@@ -58,6 +58,8 @@ fn build() -> VerbResult {
     let flags = [
         format!("--remap-path-prefix={}=", sources.display()),
         format!("--remap-path-prefix={}=.", workspace::root().display()),
+        // The profile's own `strip` does not reach a package that has an override.
+        "-Cstrip=symbols".to_owned(),
     ];
     let mut cargo = shell::cargo();
     cargo.args(["build", "--locked", "--profile", "dist", "--package", "toolgate-cli"]);
