@@ -1,9 +1,10 @@
 //! The exchange of one request: messages for the client, then one response.
 //!
-//! Both eras use it. They differ only in how a call asks its client ([`AskingStrategy`]). The transport polls
-//! an exchange in its own task; an exchange has no task and no channel. Dropping it cancels the
-//! request at the server. If a transport loses its client and the call should continue, it polls the
-//! exchange elsewhere. A call that has asked a modern client something stays alive, parked.
+//! Both eras use it. They differ only in how a call asks its client ([`AskingStrategy`]). The
+//! transport polls an exchange in its own task; an exchange has no task and no channel. Dropping it
+//! cancels the request at the server. If a transport loses its client and the call should continue,
+//! it polls the exchange elsewhere. A call that has asked a modern client something stays alive,
+//! parked.
 
 mod call;
 mod client_capabilities;
