@@ -84,7 +84,7 @@ impl<'s> ListingBenchSetup<'s> {
         let told = String::from_utf8_lossy(&output.stderr);
         let rows: Value = serde_json::from_slice(&output.stdout)
             .map_err(|error| format!("cannot parse the output of {NAME}: {error}\n{told}"))?;
-        match rows.as_array().map_or(0, Vec::len) {
+        match rows["servers"].as_array().map_or(0, Vec::len) {
             SERVERS => Ok(()),
             found => Err(format!("{NAME} lists {found} servers instead of {SERVERS}\n{told}")),
         }
