@@ -47,7 +47,7 @@ fn edit(dialect: Dialect, text: &str, at: &FileRef, reading: &ParsedFile) {
     assert!(new.len() == 1 || !is_fine, "{dialect}: {text:?} => {:?}", added.text);
     assert_eq!(others, before, "{dialect}: {text:?} => {:?}", added.text);
 
-    let Some(switched) = dialect.switch(&added.text, &name, false).ok().flatten() else {
+    let Some(switched) = dialect.set_enabled(&added.text, &name, false).ok().flatten() else {
         return gone(dialect, &added.text, at, before);
     };
     let off = dialect.read(&switched, at).servers.into_iter().find(|it| it.spec.name == name);

@@ -8,14 +8,15 @@ use libfuzzer_sys::fuzz_target;
 use toolgate_wire::{Frame, MessageKind, MessageLimits};
 
 fuzz_target!(|input: &[u8]| {
-    let Ok(frame) = Frame::parse(Bytes::copy_from_slice(input), &MessageLimits::default()) else { return };
+    let limits = MessageLimits::default();
+    let Ok(frame) = Frame::parse(Bytes::copy_from_slice(input), &limits) else { return };
     let (MessageKind::Request, Some(id)) = (frame.kind(), frame.id()) else { return };
     let mut edit = frame.edit().replace_id("4711");
     if frame.name_span().is_some() {
         edit = edit.replace_name("\"other\"");
     }
     edit = edit.insert_member(frame.span(), "added by the fuzzer", "[{}]");
-    let changed = match edit.frame() {
+    let changed = match edit.finish().and_then(|bytes| Frame::parse(bytes, &limits)) {
         Ok(changed) => changed,
         // The key may have been there already.
         Err(_) if String::from_utf8_lossy(input).contains("added") => return,

@@ -137,7 +137,12 @@ pub fn fmt_check() -> VerbResult {
 
 fn clippy() -> VerbResult {
     let lint = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    shell::run(shell::cargo().args(lint))
+    shell::run(shell::cargo().args(lint))?;
+    // The fuzz targets are a workspace of their own. Running them needs a nightly compiler; checking
+    // them keeps them up to date.
+    let fuzz =
+        ["clippy", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target"];
+    shell::run(shell::cargo().args(fuzz).args(["--", "-D", "warnings"]))
 }
 
 /// `--all-targets` and not `--bins`: dev-dependencies take part in the feature resolution, and the
