@@ -7,17 +7,16 @@
 use std::io::Read;
 
 use serde_json::Value;
-use toolgate_model::ErrorCode;
 use toolgate_wire::string;
 
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
 use crate::suggest::did_you_mean;
 
 /// How many references and alternatives are followed to find the type of a value.
 const MAX_SCHEMA_DEPTH: usize = 8;
 
 /// Returns the arguments object as JSON.
-pub fn read(words: &[String], schema: &Value, stdin: impl Read) -> Result<String, CliError> {
+pub fn read(words: &[String], schema: &Value, stdin: impl Read) -> Result<String> {
     match words {
         [word] if word == "-" => {
             check_object(read_stdin(stdin)?, "the arguments on standard input")
@@ -27,16 +26,14 @@ pub fn read(words: &[String], schema: &Value, stdin: impl Read) -> Result<String
     }
 }
 
-fn read_stdin(mut stdin: impl Read) -> Result<String, CliError> {
+fn read_stdin(mut stdin: impl Read) -> Result<String> {
     let mut text = String::new();
     let read = stdin.read_to_string(&mut text);
-    read.map_err(|error| {
-        CliError::new(ErrorCode::CliRead, format!("cannot read standard input: {error}"))
-    })?;
+    read.or_fail(ErrorCode::CliRead, "cannot read standard input")?;
     Ok(text)
 }
 
-fn check_object(text: String, what: &str) -> Result<String, CliError> {
+fn check_object(text: String, what: &str) -> Result<String> {
     let invalid = |why: String| {
         CliError::new(ErrorCode::CliArguments, format!("{what} {why}"))
             .hint(r#"write a JSON object, for example {"key":"value"}"#)
@@ -48,7 +45,7 @@ fn check_object(text: String, what: &str) -> Result<String, CliError> {
     }
 }
 
-fn parse_pairs(words: &[String], schema: &Value) -> Result<String, CliError> {
+fn parse_pairs(words: &[String], schema: &Value) -> Result<String> {
     let mut members: Vec<(&str, String)> = Vec::new();
     for word in words {
         let (key, typed) =
@@ -82,12 +79,7 @@ fn unknown_argument_error(key: &str, schema: &Value) -> CliError {
 }
 
 /// Returns one value as JSON.
-fn parse_value(
-    key: &str,
-    typed: &str,
-    property: &Value,
-    schema: &Value,
-) -> Result<String, CliError> {
+fn parse_value(key: &str, typed: &str, property: &Value, schema: &Value) -> Result<String> {
     let mut types = Vec::new();
     collect_types(property, schema, MAX_SCHEMA_DEPTH, &mut types);
     if types.is_empty() || types.contains(&"string") {
@@ -144,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    fn typed(words: &[&str]) -> Result<String, CliError> {
+    fn typed(words: &[&str]) -> Result<String> {
         let schema = json!({
             "properties": {
                 "text": { "type": "string" },

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use toolgate_model::ErrorCode;
 
 use crate::complete::profile_names;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::logs::LogAreas;
 use crate::out;
 use crate::verbs::{
@@ -245,7 +244,7 @@ pub enum VerbCommand {
 
 /// Prints help, version or the usage error that clap returned, and returns the exit code. Requested
 /// help and version exit with success.
-pub fn handle_parse_error(error: &clap::Error, json: bool) -> Result<Exit, CliError> {
+pub fn handle_parse_error(error: &clap::Error, json: bool) -> Result<Exit> {
     if error.kind() == ErrorKind::MissingSubcommand {
         out::alert(command().render_help().to_string().trim_end());
         return Ok(Exit::Usage);

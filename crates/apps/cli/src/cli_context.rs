@@ -6,10 +6,8 @@ use std::sync::Arc;
 use toolgate_context::{LibraryHandle, shell_word};
 use toolgate_host::{ConfigSources, DEFAULT_PROFILE, Home, Setup, ensure_user_config};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli::GlobalArgs;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
 use crate::operator::PassphraseInput;
 use crate::transfer::install_registry::InstallRegistry;
 
@@ -33,7 +31,7 @@ pub struct CliContext {
 
 impl CliContext {
     /// Resolves the home and the config path.
-    pub fn new(globals: &GlobalArgs) -> Result<Self, CliError> {
+    pub fn new(globals: &GlobalArgs) -> Result<Self> {
         let GlobalArgs { profile, json, verbose, passphrase_stdin, .. } = globals;
         Ok(Self {
             profile: profile.clone(),
@@ -45,7 +43,7 @@ impl CliContext {
     }
 
     /// Returns the context with this home and config file, and no other option.
-    pub fn of_files(home: Option<PathBuf>, config: Option<PathBuf>) -> Result<Self, CliError> {
+    pub fn of_files(home: Option<PathBuf>, config: Option<PathBuf>) -> Result<Self> {
         let home = Home::find(home, &|name| std::env::var(name).ok())?;
         Ok(Self {
             home,
@@ -64,7 +62,7 @@ impl CliContext {
 
     /// Returns which files to read: only the one given with `--config`, or those of the user and of
     /// the current project.
-    pub fn setup_options(&self) -> Result<ConfigSources, CliError> {
+    pub fn setup_options(&self) -> Result<ConfigSources> {
         let project_dir = match self.config {
             Some(_) => None,
             None => Some(std::env::current_dir().map_err(|error| {
@@ -82,8 +80,15 @@ impl CliContext {
     }
 
     /// Reads the files and opens the state.
-    pub async fn load_setup(&self) -> Result<Setup, CliError> {
+    pub async fn load_setup(&self) -> Result<Setup> {
         Ok(Setup::load(self.setup_options()?).await?)
+    }
+
+    /// Reads the user's and the system's files, without those of a project, and opens the state.
+    pub async fn load_user_setup(&self) -> Result<Setup> {
+        let (home, config) = (self.home.clone(), self.config.clone());
+        let own_endpoints = Vec::new();
+        Ok(Setup::load(ConfigSources { home, config, project_dir: None, own_endpoints }).await?)
     }
 
     /// Returns the handle of the local context, with the shell command that ingests documents into
@@ -107,7 +112,7 @@ impl CliContext {
     }
 
     /// Creates the user's config file if there is none. Returns its path if it was created.
-    pub fn ensure_config(&self) -> Result<Option<PathBuf>, CliError> {
+    pub fn ensure_config(&self) -> Result<Option<PathBuf>> {
         if self.config.is_some() {
             return Ok(None);
         }
@@ -118,15 +123,11 @@ impl CliContext {
 }
 
 /// Returns the path of this executable.
-pub fn own_program() -> Result<PathBuf, CliError> {
-    std::env::current_exe().map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot find this executable: {error}"))
-    })
+pub fn own_program() -> Result<PathBuf> {
+    std::env::current_exe().or_fail(ErrorCode::CliInternal, "cannot find this executable")
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, CliError> {
-    let failed = |error| {
-        CliError::new(ErrorCode::CliUsage, format!("cannot resolve {}: {error}", path.display()))
-    };
-    std::path::absolute(path).map_err(failed)
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path)
+        .or_fail(ErrorCode::CliUsage, format_args!("cannot resolve {}", path.display()))
 }

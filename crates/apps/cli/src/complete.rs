@@ -9,11 +9,9 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::CompleteEnv;
 use toolgate_host::Plan;
 
-use toolgate_model::ErrorCode;
-
 use crate::cli;
 use crate::cli_context::CliContext;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 
 /// The variable by which the completion script asks for completions.
 pub const REQUEST_VARIABLE: &str = "TOOLGATE_COMPLETE";
@@ -54,7 +52,7 @@ pub fn tool_names() -> ArgValueCandidates {
 }
 
 /// Returns candidates that are computed when the shell asks for them. Errors give no candidates.
-fn candidates(names: fn() -> Result<Vec<String>, CliError>) -> ArgValueCandidates {
+fn candidates(names: fn() -> Result<Vec<String>>) -> ArgValueCandidates {
     ArgValueCandidates::new(move || {
         names().unwrap_or_default().into_iter().map(CompletionCandidate::new).collect()
     })
@@ -72,7 +70,7 @@ struct TypedLine {
 }
 
 impl TypedLine {
-    fn read() -> Result<Self, CliError> {
+    fn read() -> Result<Self> {
         let words: Vec<OsString> =
             std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
         let matches = cli::command().ignore_errors(true).try_get_matches_from(words);
@@ -82,7 +80,7 @@ impl TypedLine {
         Ok(Self { context, server: typed_server(&matches) })
     }
 
-    fn plan(&self) -> Result<Plan, CliError> {
+    fn plan(&self) -> Result<Plan> {
         Ok(toolgate_host::read_files(&self.context.setup_options()?)?)
     }
 }

@@ -24,9 +24,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use toolgate_model::ErrorCode;
-
-use crate::exit::CliError;
+use crate::exit::{CliError, Result};
 
 pub use approvals::{
     ApprovalControlRequest, GrantJson, PendingCallJson, PendingCallsSnapshot, SettledCallJson,
@@ -193,8 +191,8 @@ impl ControlRequest {
                 ApprovalControlRequest::List
                 | ApprovalControlRequest::News { .. }
                 | ApprovalControlRequest::Grants => false,
-                ApprovalControlRequest::Settle { .. } => true,
-                ApprovalControlRequest::Revoke { .. }
+                ApprovalControlRequest::Settle { .. }
+                | ApprovalControlRequest::Revoke { .. }
                 | ApprovalControlRequest::RevokeServer { .. } => true,
             },
             Self::Pins { asked } => match asked {
@@ -217,34 +215,26 @@ impl ControlRequest {
 
 /// The one-line response to a control request.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ControlResponse {
+#[serde(rename_all = "lowercase")]
+pub enum ControlResponse {
     /// The answer, if the request succeeded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answer: Option<Box<RawValue>>,
+    Answer(Box<RawValue>),
     /// The error, if it did not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<CliError>,
+    Failure(CliError),
 }
 
-impl From<Result<Box<RawValue>, CliError>> for ControlResponse {
-    fn from(outcome: Result<Box<RawValue>, CliError>) -> Self {
-        match outcome {
-            Ok(answer) => Self { answer: Some(answer), failure: None },
-            Err(failure) => Self { answer: None, failure: Some(failure) },
-        }
+impl From<Result<Box<RawValue>>> for ControlResponse {
+    fn from(outcome: Result<Box<RawValue>>) -> Self {
+        outcome.map_or_else(Self::Failure, Self::Answer)
     }
 }
 
 impl ControlResponse {
     /// Returns the answer or the error.
-    pub fn into_result(self) -> Result<Box<RawValue>, CliError> {
+    pub fn into_result(self) -> Result<Box<RawValue>> {
         match self {
-            Self { answer: Some(answer), .. } => Ok(answer),
-            Self { failure: Some(failure), .. } => Err(failure),
-            _ => Err(CliError::new(
-                ErrorCode::GatewayAnswer,
-                "invalid answer from the gateway: it is empty",
-            )),
+            Self::Answer(answer) => Ok(answer),
+            Self::Failure(failure) => Err(failure),
         }
     }
 }

@@ -13,7 +13,7 @@ use toolgate_wire::Revision;
 
 use crate::cli_context::CliContext;
 use crate::control::{ConfigFinding, ControlHandler};
-use crate::exit::CliError;
+use crate::exit::{CliError, Result};
 use crate::local_context::LocalContext;
 use crate::operator::OperatorVerifier;
 use crate::out;
@@ -48,6 +48,11 @@ impl<'a> EmbeddedGatewayOptions<'a> {
         Self { idle: true, ..Self::default() }
     }
 
+    /// Returns options that start no server and print no findings.
+    pub fn idle_and_quiet() -> Self {
+        Self { quiet: true, ..Self::idle() }
+    }
+
     /// Returns options that load only this server.
     pub fn single_server(server: &'a str) -> Self {
         Self { only: Some(server), ..Self::default() }
@@ -67,7 +72,7 @@ impl EmbeddedGateway {
     pub async fn open(
         context: &CliContext,
         options: EmbeddedGatewayOptions<'_>,
-    ) -> Result<Arc<Self>, CliError> {
+    ) -> Result<Arc<Self>> {
         let mut setup_options = context.setup_options()?;
         setup_options.own_endpoints.extend(options.endpoint.clone());
         let setup = Setup::load(setup_options.clone()).await?;
@@ -141,7 +146,7 @@ fn build_gateway(
 /// Fails if a user or system file has an error and no server can be loaded: the built-in servers
 /// are only for users who declare none. Errors in project files do not count, because these files
 /// only propose servers.
-fn check_usable(plan: &Plan) -> Result<(), CliError> {
+fn check_usable(plan: &Plan) -> Result<()> {
     let is_fault = |found: &&Diagnostic| {
         found.severity == DiagnosticSeverity::Error && found.origin.scope != ConfigScope::Project
     };
@@ -158,7 +163,7 @@ async fn start_host(
     setup: Setup,
     options: &EmbeddedGatewayOptions<'_>,
     local_context: &LocalContext,
-) -> Result<Host, CliError> {
+) -> Result<Host> {
     let entries = setup.plan().entries.iter();
     let names: Vec<_> = entries.map(|entry| entry.spec.name.clone()).collect();
     let mut builder = Host::builder().setup(setup).sample_if_empty();

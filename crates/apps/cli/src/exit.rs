@@ -1,14 +1,18 @@
 //! The error type that every verb returns, and its report.
 
 use std::error::Error;
+use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolgate_model::{CodedError, ErrorCode};
+use toolgate_model::CodedError;
 
-pub use toolgate_model::Exit;
+pub use toolgate_model::{ErrorCode, Exit};
 
 use crate::out;
+
+/// The result of a verb and its steps.
+pub type Result<T, E = CliError> = std::result::Result<T, E>;
 
 /// The error that ends a verb: a code, which determines the exit code, a message and a hint.
 ///
@@ -79,6 +83,18 @@ impl CliError {
 impl<E: CodedError> From<E> for CliError {
     fn from(error: E) -> Self {
         Self::of(&error)
+    }
+}
+
+/// Turns an error without a code, such as one of the operating system, into a [`CliError`].
+pub trait OrFail<T> {
+    /// Returns the value, or the error with this code and the message `{what}: {error}`.
+    fn or_fail(self, code: ErrorCode, what: impl Display) -> Result<T>;
+}
+
+impl<T, E: Display> OrFail<T> for Result<T, E> {
+    fn or_fail(self, code: ErrorCode, what: impl Display) -> Result<T> {
+        self.map_err(|error| CliError::new(code, format!("{what}: {error}")))
     }
 }
 

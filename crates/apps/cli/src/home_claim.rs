@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use toolgate_host::Home;
-use toolgate_model::ErrorCode;
 use toolgate_transport::local::{ListenLock, LocalListener};
 
-use crate::exit::{CliError, error_chain};
+use crate::exit::{CliError, ErrorCode, Result, error_chain};
 
 pub use control_socket::serve_control_socket;
 
@@ -33,7 +32,7 @@ impl HomeClaim {
 }
 
 /// Claims the home. Returns `None` if another process owns it.
-pub fn claim_home(home: &Home) -> Result<Option<HomeClaim>, CliError> {
+pub fn claim_home(home: &Home) -> Result<Option<HomeClaim>> {
     home.create()?;
     let lock =
         ListenLock::try_acquire(&home.state_dir().join("control.lock")).map_err(|error| {

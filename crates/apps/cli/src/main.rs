@@ -4,8 +4,6 @@
 //! reaches them through [`server_access`]: the running gateway of the home, or a gateway embedded
 //! in this process. All requests to servers go through the gate.
 
-use toolgate_model::ErrorCode;
-
 mod arguments;
 mod cli;
 mod cli_context;
@@ -36,7 +34,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use cli::Cli;
-use exit::{CliError, Exit};
+use exit::{ErrorCode, Exit, OrFail as _, Result};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -57,7 +55,7 @@ fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-fn run(arguments: Vec<OsString>, json: bool) -> Result<Exit, CliError> {
+fn run(arguments: Vec<OsString>, json: bool) -> Result<Exit> {
     let argv = verbs::add::reorder_add_options(cli::command, arguments);
     let cli = match Cli::parse_words(argv) {
         Ok(cli) => cli,
@@ -65,13 +63,10 @@ fn run(arguments: Vec<OsString>, json: bool) -> Result<Exit, CliError> {
     };
     out::set_quiet(cli.globals.quiet);
     logs::init_logging(&cli);
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-            CliError::new(
-                ErrorCode::CliInternal,
-                format!("cannot start the async runtime: {error}"),
-            )
-        })?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .or_fail(ErrorCode::CliInternal, "cannot start the async runtime")?;
     let outcome = runtime.block_on(verbs::run(cli));
     // A thread that still reads the terminal would block an orderly shutdown forever.
     runtime.shutdown_background();

@@ -9,12 +9,11 @@ mod passphrase_input;
 
 use toolgate_gateway::ClientProcesses;
 use toolgate_host::{Home, PassphraseFile, Plan, Posture};
-use toolgate_model::ErrorCode;
 use toolgate_transport::peer::{self, PeerProcess};
 
 use crate::cli_context::CliContext;
 use crate::control::ControlRequest;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
 use crate::server_access::RunningGateway;
 
 pub use passphrase_input::{PassphraseInput, prompt_passphrase};
@@ -132,7 +131,7 @@ impl OperatorVerifier {
         &self,
         rules: OperatorRules,
         requester: &Requester,
-    ) -> Result<OperatorIdentity, CliError> {
+    ) -> Result<OperatorIdentity> {
         if self.passphrase.is_set() || rules.posture != Posture::Governed {
             return self.identify_any_posture(rules, requester).await;
         }
@@ -149,7 +148,7 @@ impl OperatorVerifier {
         &self,
         rules: OperatorRules,
         requester: &Requester,
-    ) -> Result<OperatorIdentity, CliError> {
+    ) -> Result<OperatorIdentity> {
         let position = self.position(requester);
         if matches!(position, ProcessPosition::Server) {
             return Err(CliError::new(
@@ -180,14 +179,14 @@ impl OperatorVerifier {
         rules: OperatorRules,
         requester: &Requester,
         new: Option<String>,
-    ) -> Result<OperatorIdentity, CliError> {
+    ) -> Result<OperatorIdentity> {
         let identified = self.identify_any_posture(rules, requester).await?;
         let passphrase = self.passphrase.clone();
         run_blocking(move || passphrase.set(new.as_deref())).await?;
         Ok(identified)
     }
 
-    async fn check_passphrase(&self, given: Option<&str>) -> Result<OperatorIdentity, CliError> {
+    async fn check_passphrase(&self, given: Option<&str>) -> Result<OperatorIdentity> {
         let Some(given) = given.map(str::to_owned) else {
             return Err(CliError::new(
                 ErrorCode::ApprovalPassphrase,
@@ -246,7 +245,7 @@ fn client_refusal(client: PeerProcess) -> CliError {
 
 /// Checks that the operator makes this change, and records it. A running gateway also rejects
 /// processes of its own clients; without one, the passphrase decides.
-pub async fn authorize(context: &CliContext, plan: &Plan, change: &str) -> Result<(), CliError> {
+pub async fn authorize(context: &CliContext, plan: &Plan, change: &str) -> Result<()> {
     if let Some(gateway) = RunningGateway::find_any(context).await {
         let question = ControlRequest::Authorize { change: change.to_owned() };
         return gateway.ask(&question).await.map(drop);
@@ -261,10 +260,8 @@ pub async fn authorize(context: &CliContext, plan: &Plan, change: &str) -> Resul
 /// Runs `work` on a blocking thread.
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, toolgate_host::approvals::ApprovalError> + Send + 'static,
-) -> Result<T, CliError> {
+) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot check the passphrase: {error}"))
-    })?;
+    let done = done.or_fail(ErrorCode::CliInternal, "cannot check the passphrase")?;
     done.map_err(CliError::from)
 }

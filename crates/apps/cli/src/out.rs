@@ -15,11 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use toolgate_host::DiagnosticSeverity;
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 
 pub use escape::{escape_for_terminal, escape_invisible, escape_invisible_lines, escape_json};
 pub use spinner::Spinner;
@@ -39,7 +37,7 @@ pub fn print(
     context: &CliContext,
     value: &(impl Serialize + ?Sized),
     text: impl FnOnce() -> String,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     match context.json {
         true => json(value)?,
         false => data(text().as_bytes())?,
@@ -53,7 +51,7 @@ pub fn print_list<T: Serialize>(
     rows: &[T],
     none: &str,
     text: impl FnOnce(&[T]) -> String,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     if rows.is_empty() && !context.json {
         note(none);
         return Ok(Exit::Done);
@@ -62,11 +60,7 @@ pub fn print_list<T: Serialize>(
 }
 
 /// Prints the result of a change: as JSON with `--json`, otherwise as a note.
-pub fn print_done(
-    context: &CliContext,
-    value: &impl Serialize,
-    text: &str,
-) -> Result<Exit, CliError> {
+pub fn print_done(context: &CliContext, value: &impl Serialize, text: &str) -> Result<Exit> {
     match context.json {
         true => json(value)?,
         false => note(text),
@@ -75,7 +69,7 @@ pub fn print_done(
 }
 
 /// Writes bytes to stdout.
-pub fn data(bytes: &[u8]) -> Result<(), CliError> {
+pub fn data(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     written.map_err(|error| match error.kind() {
@@ -87,29 +81,26 @@ pub fn data(bytes: &[u8]) -> Result<(), CliError> {
 }
 
 /// Writes one line to stdout.
-pub fn line(text: &str) -> Result<(), CliError> {
+pub fn line(text: &str) -> Result<()> {
     data(format!("{text}\n").as_bytes())
 }
 
 /// Writes a value to stdout as JSON.
-pub fn json(value: &(impl Serialize + ?Sized)) -> Result<(), CliError> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot write JSON: {error}"))
-    })?;
+pub fn json(value: &(impl Serialize + ?Sized)) -> Result<()> {
+    let text =
+        serde_json::to_string_pretty(value).or_fail(ErrorCode::CliInternal, "cannot write JSON")?;
     line(&if stdout_is_terminal() { escape_json(&text) } else { text })
 }
 
 /// Writes a value to stdout as one line of JSON.
-pub fn json_line(value: &impl Serialize) -> Result<(), CliError> {
+pub fn json_line(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(value);
-    line(&text.map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot write JSON: {error}"))
-    })?)
+    line(&text.or_fail(ErrorCode::CliInternal, "cannot write JSON")?)
 }
 
 /// Writes text from a server to stdout: unchanged, or with invisible characters escaped if stdout
 /// is a terminal.
-pub fn text(text: &str) -> Result<(), CliError> {
+pub fn text(text: &str) -> Result<()> {
     let shown = if stdout_is_terminal() { escape_invisible_lines(text) } else { text.to_owned() };
     let end = if shown.is_empty() || shown.ends_with('\n') { "" } else { "\n" };
     data(format!("{shown}{end}").as_bytes())
@@ -258,7 +249,7 @@ pub fn count<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String
 }
 
 /// Formats a number of bytes for people.
-pub fn format_size(bytes: usize) -> String {
+pub fn format_size(bytes: u64) -> String {
     match bytes {
         0..1000 => format!("{bytes} B"),
         1000..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),

@@ -2,9 +2,7 @@
 
 use std::io::{self, BufRead as _, Write as _};
 
-use toolgate_model::ErrorCode;
-
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
 use crate::out;
 
 /// Prints a question and reads a line. Returns `None` if the terminal was closed.
@@ -17,17 +15,15 @@ pub fn read_line(question: &str) -> io::Result<Option<String>> {
 }
 
 /// Asks a question and returns the answer, which may be empty.
-pub fn ask(question: &str) -> Result<String, CliError> {
+pub fn ask(question: &str) -> Result<String> {
     let line = read_line(&format!("{question} "));
-    let line = line.map_err(|error| {
-        CliError::new(ErrorCode::CliRead, format!("cannot read your answer: {error}"))
-    })?;
+    let line = line.or_fail(ErrorCode::CliRead, "cannot read your answer")?;
     Ok(line.unwrap_or_default())
 }
 
 /// Asks the user to confirm `action`, which is needed for a change. Without a terminal the change
 /// is refused; `hint` says how to confirm it then.
-pub fn confirm(question: &str, action: &str, hint: &str) -> Result<bool, CliError> {
+pub fn confirm(question: &str, action: &str, hint: &str) -> Result<bool> {
     if !out::can_prompt() {
         return Err(CliError::new(
             ErrorCode::CliNoTerminal,

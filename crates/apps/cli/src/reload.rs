@@ -7,10 +7,8 @@
 use toolgate_host::config::{FileWatcher, watched_paths};
 use toolgate_host::{ApplyReport, ConfigSources, ReloadSignals, ServerName};
 
-use toolgate_model::ErrorCode;
-
 use crate::control::{ControlHandler, ReloadReport};
-use crate::exit::CliError;
+use crate::exit::{ErrorCode, OrFail as _, Result};
 use crate::out;
 
 /// Watches the config files and SIGHUP, and triggers reloads.
@@ -22,7 +20,7 @@ pub struct ConfigReloader {
 impl ConfigReloader {
     /// Starts watching. Call it before the files are first read, so that no change is missed. From
     /// then on SIGHUP no longer ends this process.
-    pub fn new(options: &ConfigSources) -> Result<Self, CliError> {
+    pub fn new(options: &ConfigSources) -> Result<Self> {
         let watch = FileWatcher::new(watched_paths(options));
         Ok(Self { watch, hangups: hangup_signals()? })
     }
@@ -52,15 +50,13 @@ impl ConfigReloader {
 }
 
 /// Starts listening for SIGHUP, which from then on no longer ends this process.
-pub fn hangup_signals() -> Result<ReloadSignals, CliError> {
-    ReloadSignals::new().map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
-    })
+pub fn hangup_signals() -> Result<ReloadSignals> {
+    ReloadSignals::new().or_fail(ErrorCode::CliInternal, "cannot listen for signals")
 }
 
 /// Prints the result of a reload. A reload without changes is printed only if it was requested by
 /// SIGHUP.
-fn print_reload(reloaded: Result<ReloadReport, CliError>, requested: bool) {
+fn print_reload(reloaded: Result<ReloadReport>, requested: bool) {
     match reloaded {
         Ok(reloaded) if reloaded.is_unchanged() && !requested => {}
         Ok(reloaded) => {

@@ -9,12 +9,10 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use toolgate_host::Interactor;
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
-use crate::control::ControlRequest;
+use crate::control::{ControlRequest, ServerInventory};
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
-use crate::exit::CliError;
+use crate::exit::{ErrorCode, OrFail as _, Result};
 use crate::operator::{PassphraseInput, Requester};
 use crate::out;
 
@@ -31,13 +29,24 @@ pub enum ServerAccess {
 
 impl ServerAccess {
     /// Attaches to the running gateway of the home, or starts an embedded one with these options.
-    pub async fn find(
-        context: &CliContext,
-        options: EmbeddedGatewayOptions<'_>,
-    ) -> Result<Self, CliError> {
-        if let Some(running) = RunningGateway::find_compatible(context).await {
-            return Ok(Self::Attached(running));
+    pub async fn find(context: &CliContext, options: EmbeddedGatewayOptions<'_>) -> Result<Self> {
+        match RunningGateway::find_compatible(context).await {
+            Some(running) => Ok(Self::Attached(running)),
+            None => Self::embed(context, options).await,
         }
+    }
+
+    /// Attaches to the running gateway of the home, whatever files it reads, or starts an embedded
+    /// one that starts no server. For requests about what the home stores.
+    pub async fn find_for_operator(context: &CliContext) -> Result<Self> {
+        match RunningGateway::find_any(context).await {
+            Some(running) => Ok(Self::Attached(running)),
+            None => Self::embed(context, EmbeddedGatewayOptions::idle_and_quiet()).await,
+        }
+    }
+
+    /// Starts an embedded gateway with these options.
+    pub async fn embed(context: &CliContext, options: EmbeddedGatewayOptions<'_>) -> Result<Self> {
         let quiet = options.quiet;
         let embedded = EmbeddedGateway::open(context, options).await?;
         if !quiet {
@@ -51,7 +60,7 @@ impl ServerAccess {
         context: &CliContext,
         options: EmbeddedGatewayOptions<'_>,
         question: &ControlRequest,
-    ) -> Result<T, CliError> {
+    ) -> Result<T> {
         let access = Self::find(context, options).await?;
         let answer = access.ask(question).await;
         access.close().await;
@@ -59,23 +68,32 @@ impl ServerAccess {
     }
 
     /// Sends a control request and returns its answer.
-    pub async fn ask<T: DeserializeOwned>(&self, question: &ControlRequest) -> Result<T, CliError> {
+    pub async fn ask<T: DeserializeOwned>(&self, question: &ControlRequest) -> Result<T> {
         let answer = match self {
             Self::Attached(running) => running.ask(question).await?,
             Self::Embedded(embedded, input) => {
-                let control = embedded.control();
-                let needed = control.operators().has_passphrase() && question.requires_operator();
+                let needed = self.has_passphrase() && question.requires_operator();
                 let passphrase = if needed { input.passphrase()? } else { None };
-                control.answer(question, &Requester::this_process(passphrase)).await?
+                let requester = Requester::this_process(passphrase);
+                embedded.control().answer(question, &requester).await?
             }
         };
-        let invalid = |error| {
-            CliError::new(
-                ErrorCode::GatewayAnswer,
-                format!("invalid answer from the gateway: {error}"),
-            )
-        };
-        serde_json::from_str(answer.get()).map_err(invalid)
+        serde_json::from_str(answer.get())
+            .or_fail(ErrorCode::GatewayAnswer, "invalid answer from the gateway")
+    }
+
+    /// Returns what a server offers to callers with this profile.
+    pub async fn inventory(&self, server: &str, profile: &str) -> Result<ServerInventory> {
+        let (server, profile) = (server.to_owned(), profile.to_owned());
+        self.ask(&ControlRequest::Discover { server, profile }).await
+    }
+
+    /// Returns true if changes require a passphrase.
+    pub fn has_passphrase(&self) -> bool {
+        match self {
+            Self::Attached(running) => running.info.passphrase,
+            Self::Embedded(embedded, _) => embedded.control().operators().has_passphrase(),
+        }
     }
 
     /// Opens an MCP session with this profile.
@@ -83,7 +101,7 @@ impl ServerAccess {
         &self,
         profile: &str,
         interactor: Arc<dyn Interactor>,
-    ) -> Result<GatewaySession, CliError> {
+    ) -> Result<GatewaySession> {
         match self {
             Self::Attached(running) => GatewaySession::connect(running, profile, interactor).await,
             Self::Embedded(embedded, _) => {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use toolgate_host::ShutdownSignals;
 
-use toolgate_model::ErrorCode;
-
-use crate::exit::{CliError, Exit};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
 use crate::out;
 
 /// Triggers the shutdown; dropping the last clone triggers it too.
@@ -24,13 +22,15 @@ pub fn channel() -> (ShutdownTrigger, ShutdownSignal) {
     (ShutdownTrigger(Arc::new(sender)), ShutdownSignal(receiver))
 }
 
+/// Starts listening for the signals that end this process.
+pub fn signals() -> Result<ShutdownSignals> {
+    ShutdownSignals::new().or_fail(ErrorCode::CliInternal, "cannot listen for signals")
+}
+
 /// Returns a trigger and a signal that the process's termination signals trigger as well. After the
 /// first one calls in flight may finish; the second one exits at once.
-pub fn on_signal() -> Result<(ShutdownTrigger, ShutdownSignal), CliError> {
-    let failed = |error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
-    };
-    let mut signals = ShutdownSignals::new().map_err(failed)?;
+pub fn on_signal() -> Result<(ShutdownTrigger, ShutdownSignal)> {
+    let mut signals = signals()?;
     let (stop, ending) = channel();
     let end = stop.clone();
     tokio::spawn(async move {

@@ -3,9 +3,7 @@
 use toolgate_host::Plan;
 use toolgate_host::config::nearest;
 
-use toolgate_model::ErrorCode;
-
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 
 /// How many names are listed if none is similar.
 const MAX_NAMES: usize = 8;
@@ -32,7 +30,7 @@ pub fn unknown_server_error<'n>(name: &str, known: impl IntoIterator<Item = &'n 
 }
 
 /// Fails if no profile of this name is declared or built in.
-pub fn check_profile(plan: &Plan, name: &str) -> Result<(), CliError> {
+pub fn check_profile(plan: &Plan, name: &str) -> Result<()> {
     let profiles = &plan.settings.profiles;
     if profiles.get(name).is_some() {
         return Ok(());

@@ -11,13 +11,11 @@ mod marked_text;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::config::{ConfigSources, Dialect};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 
 /// Returns where to look for clients' files: from the current folder, regardless of `--config`.
-pub fn client_sources(context: &CliContext) -> Result<ConfigSources, CliError> {
+pub fn client_sources(context: &CliContext) -> Result<ConfigSources> {
     let here = std::env::current_dir().map_err(|error| {
         CliError::new(ErrorCode::CliRead, format!("cannot find the current folder: {error}"))
             .hint("change to an existing folder")

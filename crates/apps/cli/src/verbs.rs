@@ -46,10 +46,10 @@ pub mod uninstall;
 
 use crate::cli::{Cli, VerbCommand};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 
 /// Runs the verb of a command line.
-pub async fn run(cli: Cli) -> Result<Exit, CliError> {
+pub async fn run(cli: Cli) -> Result<Exit> {
     let context = || CliContext::new(&cli.globals);
     match cli.verb() {
         VerbCommand::Serve(options) => serve::run(&context()?, options).await,

@@ -9,10 +9,8 @@ use toolgate_host::ServerName;
 use toolgate_host::approvals::{ApprovalBroker, ApprovalChoice, Grant, GrantSelector, PendingCall};
 use toolgate_model::time::rfc3339_from_time;
 
-use toolgate_model::ErrorCode;
-
 use super::handler::to_raw_json;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
 
 /// The longest time a request may wait for a change.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -135,11 +133,7 @@ pub struct SettledCallJson {
 
 impl ApprovalControlRequest {
     /// Returns the answer as JSON. `by` names the operator for the journal.
-    pub async fn answer(
-        &self,
-        broker: &ApprovalBroker,
-        by: &str,
-    ) -> Result<Box<RawValue>, CliError> {
+    pub async fn answer(&self, broker: &ApprovalBroker, by: &str) -> Result<Box<RawValue>> {
         match self {
             Self::List => to_raw_json(&list_pending(broker).await?),
             Self::News { since, wait_ms } => to_raw_json(
@@ -161,7 +155,7 @@ impl ApprovalControlRequest {
     }
 }
 
-async fn list_pending(broker: &ApprovalBroker) -> Result<Vec<PendingCallJson>, CliError> {
+async fn list_pending(broker: &ApprovalBroker) -> Result<Vec<PendingCallJson>> {
     let calls = broker.list().await?;
     calls.iter().map(PendingCallJson::of).collect()
 }
@@ -172,7 +166,7 @@ async fn wait_for_change(
     broker: &ApprovalBroker,
     since: Option<u64>,
     wait: Duration,
-) -> Result<PendingCallsSnapshot, CliError> {
+) -> Result<PendingCallsSnapshot> {
     let mut watch = broker.watch();
     if let Some(since) = since {
         let other = watch.wait_for(|version| *version != since);
@@ -187,7 +181,7 @@ async fn settle(
     id: &str,
     choice: ApprovalChoice,
     by: &str,
-) -> Result<SettledCallJson, CliError> {
+) -> Result<SettledCallJson> {
     if let Some(settled) = broker.settle(id, choice, by).await? {
         let grant = settled.grant.as_ref().map(GrantJson::from);
         return Ok(SettledCallJson { call: PendingCallJson::of(&settled.call)?, choice, grant });
@@ -201,7 +195,7 @@ async fn settle(
     Err(no_call_error("decide about", id, &why))
 }
 
-async fn revoke(broker: &ApprovalBroker, which: &GrantSelector, by: &str) -> Result<u64, CliError> {
+async fn revoke(broker: &ApprovalBroker, which: &GrantSelector, by: &str) -> Result<u64> {
     broker.revoke(which, by).await.map_err(CliError::from)
 }
 
@@ -213,12 +207,10 @@ pub fn no_call_error(doing: &str, id: &str, why: &str) -> CliError {
 }
 
 impl PendingCallJson {
-    fn of(call: &PendingCall) -> Result<Self, CliError> {
+    fn of(call: &PendingCall) -> Result<Self> {
         let bound = &call.binding;
-        let invalid = |error| {
-            CliError::new(ErrorCode::StoreValue, format!("cannot parse the arguments: {error}"))
-        };
-        let arguments = serde_json::from_slice(&call.arguments).map_err(invalid)?;
+        let arguments = serde_json::from_slice(&call.arguments)
+            .or_fail(ErrorCode::StoreValue, "cannot parse the arguments")?;
         let other_params = Some(&call.other_params).filter(|params| !params.is_empty());
         let other_params = other_params.map(|params| serde_json::from_slice(params));
         Ok(Self {
@@ -229,7 +221,9 @@ impl PendingCallJson {
             tool: bound.tool.name.to_string(),
             kind: bound.tool.kind.to_string(),
             arguments,
-            other_params: other_params.transpose().map_err(invalid)?,
+            other_params: other_params
+                .transpose()
+                .or_fail(ErrorCode::StoreValue, "cannot parse the arguments")?,
             digest: call.arguments_digest.to_string(),
             because: call.because.clone(),
             asked: rfc3339_from_time(call.asked_at),

@@ -11,13 +11,13 @@ use toolgate_host::approvals::ApprovalBroker;
 use toolgate_host::{
     ApplyReport, ConfigSources, Host, ServerName, ServerState, ServerStatus, Setup, json,
 };
-use toolgate_model::{ContextSettings, ErrorCode};
+use toolgate_model::ContextSettings;
 
 use super::{
     CompilePermission, ConfigFinding, ControlRequest, ExplanationJson, ExposureReport, GatewayInfo,
     ServerInventory, ServersReport, ToolMatches, checkup, pins,
 };
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
 use crate::local_context::LocalContext;
 use crate::operator::{OperatorIdentity, OperatorRules, OperatorVerifier, Requester};
 use crate::review::definition_statuses;
@@ -88,7 +88,7 @@ impl ControlHandler {
     }
 
     /// Identifies the requester as the operator, or returns why it is refused.
-    pub async fn identify(&self, requester: &Requester) -> Result<OperatorIdentity, CliError> {
+    pub async fn identify(&self, requester: &Requester) -> Result<OperatorIdentity> {
         let rules = OperatorRules::from(self.setup.lock().await.plan());
         self.operators.identify(rules, requester).await
     }
@@ -120,7 +120,7 @@ impl ControlHandler {
 
     /// Reads the config files again and applies them. Reloads run one after the other, so the last
     /// one applies the newest content.
-    pub async fn reload(&self) -> Result<ReloadReport, CliError> {
+    pub async fn reload(&self) -> Result<ReloadReport> {
         let mut setup = self.setup.lock().await;
         let settings = setup.plan().settings.clone();
         if let Err(error) = setup.reload().await {
@@ -178,7 +178,7 @@ impl ControlHandler {
         &self,
         request: &ControlRequest,
         requester: &Requester,
-    ) -> Result<Box<RawValue>, CliError> {
+    ) -> Result<Box<RawValue>> {
         let by = match request {
             ControlRequest::SetPassphrase { new } => {
                 let rules = OperatorRules::from(self.setup.lock().await.plan());
@@ -289,7 +289,7 @@ impl ControlHandler {
         self.host.gate().note("operator", None, &detail);
     }
 
-    fn broker(&self) -> Result<&ApprovalBroker, CliError> {
+    fn broker(&self) -> Result<&ApprovalBroker> {
         let broker = self.host.gate().approvals().map(|broker| &**broker);
         broker.ok_or_else(|| {
             CliError::new(ErrorCode::CliInternal, "this host does not store approvals")
@@ -297,7 +297,7 @@ impl ControlHandler {
     }
 
     /// Reloads the files with the current consents. Returns true if they declare this server.
-    async fn reload_for_server(&self, server: &str) -> Result<bool, CliError> {
+    async fn reload_for_server(&self, server: &str) -> Result<bool> {
         self.reload().await?;
         Ok(self.setup.lock().await.entry(server).is_ok())
     }
@@ -313,7 +313,7 @@ impl ControlHandler {
         }
     }
 
-    async fn check_profile(&self, name: &str) -> Result<(), CliError> {
+    async fn check_profile(&self, name: &str) -> Result<()> {
         suggest::check_profile(self.setup.lock().await.plan(), name)
     }
 
@@ -330,8 +330,7 @@ fn config_findings(setup: &Setup) -> Vec<ConfigFinding> {
     setup.plan().diagnostics.iter().map(ConfigFinding::from).collect()
 }
 
-pub(super) fn to_raw_json(answer: &impl Serialize) -> Result<Box<RawValue>, CliError> {
-    serde_json::value::to_raw_value(answer).map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot encode the answer: {error}"))
-    })
+pub(super) fn to_raw_json(answer: &impl Serialize) -> Result<Box<RawValue>> {
+    serde_json::value::to_raw_value(answer)
+        .or_fail(ErrorCode::CliInternal, "cannot encode the answer")
 }

@@ -8,10 +8,8 @@ use toolgate_host::{
     CapabilityId, CapabilityKind, Exposure, ExposureEntry, ServerState, ServerStatus, Visibility,
 };
 
-use toolgate_model::ErrorCode;
-
 use super::exposure;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 use crate::suggest::did_you_mean;
 
 /// What one server offers to callers with a profile.
@@ -87,7 +85,7 @@ impl ServerInventory {
     }
 
     /// Fails if the server is unusable and another attempt cannot help.
-    pub fn check_usable(&self) -> Result<(), CliError> {
+    pub fn check_usable(&self) -> Result<()> {
         let why = self.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
         let what = format!("cannot use server `{}`: it is {}{why}", self.server, self.state);
         match self.state.as_str() {
@@ -110,7 +108,7 @@ impl ServerInventory {
         entries: &'a [InventoryEntry],
         what: &str,
         name: &str,
-    ) -> Result<&'a InventoryEntry, CliError> {
+    ) -> Result<&'a InventoryEntry> {
         let own = entries.iter().find(|entry| entry.name == name);
         let exposed = || entries.iter().find(|entry| entry.exposed.as_deref() == Some(name));
         let alias = || entries.iter().find(|entry| entry.alias.as_deref() == Some(name));
@@ -141,7 +139,7 @@ impl InventoryEntry {
     }
 
     /// Returns the exposed name, or an error if the profile hides the capability.
-    pub fn exposed_name(&self) -> Result<&str, CliError> {
+    pub fn exposed_name(&self) -> Result<&str> {
         let hidden = || {
             let why = self.hidden.as_deref().unwrap_or("it has no exposed name");
             CliError::new(

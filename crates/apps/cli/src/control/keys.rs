@@ -8,10 +8,8 @@ use toolgate_host::json;
 use toolgate_host::keys::{AccessKey, Keyring};
 use toolgate_model::time::rfc3339_from_time;
 
-use toolgate_model::ErrorCode;
-
 use super::handler::to_raw_json;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 
 /// The most characters in the name of a caller.
 const LONGEST_NAME: usize = 64;
@@ -70,11 +68,7 @@ impl From<&AccessKey> for AccessKeyJson {
 
 impl KeyRequest {
     /// Returns the answer as JSON. `note` records changes in the journal.
-    pub async fn answer(
-        &self,
-        keys: &Keyring,
-        note: impl Fn(&str, &str),
-    ) -> Result<Box<RawValue>, CliError> {
+    pub async fn answer(&self, keys: &Keyring, note: impl Fn(&str, &str)) -> Result<Box<RawValue>> {
         match self {
             Self::List => {
                 let keys = keys.list().await?;
@@ -103,14 +97,14 @@ impl KeyRequest {
     }
 }
 
-fn expiry_time(seconds: u64) -> Result<SystemTime, CliError> {
+fn expiry_time(seconds: u64) -> Result<SystemTime> {
     let end = SystemTime::now().checked_add(Duration::from_secs(seconds));
     end.ok_or_else(|| CliError::new(ErrorCode::CliUsage, "the lifetime of the key is too long"))
 }
 
 /// Checks the name of a caller. Names appear in config files, in lists and in the journal, so only
 /// plain characters are allowed.
-fn check_name(name: &str) -> Result<(), CliError> {
+fn check_name(name: &str) -> Result<()> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) {
         true => Ok(()),

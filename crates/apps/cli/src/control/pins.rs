@@ -7,10 +7,8 @@ use toolgate_host::review::TextFinding;
 use toolgate_host::{Host, Setup};
 use toolgate_model::time::rfc3339_from_time;
 
-use toolgate_model::ErrorCode;
-
 use super::handler::to_raw_json;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 
 /// A control request about pins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -100,7 +98,7 @@ pub async fn answer(
     setup: &Setup,
     asked: &PinRequest,
     by: &str,
-) -> Result<Box<RawValue>, CliError> {
+) -> Result<Box<RawValue>> {
     let decisions = setup.store();
     match asked {
         PinRequest::Show { server, name } => {

@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use toolgate_model::ErrorCode;
 use toolgate_transport::local::{LocalReader, LocalWriter};
 use toolgate_transport::peer::PeerProcess;
 use toolgate_wire::Revision;
@@ -14,7 +13,7 @@ use toolgate_wire::Revision;
 use super::HomeClaim;
 use crate::control::{ControlEnvelope, ControlOpening, ControlResponse};
 use crate::embedded_gateway::EmbeddedGateway;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 use crate::operator::Requester;
 use crate::shutdown::ShutdownSignal;
 
@@ -135,11 +134,7 @@ async fn serve_connection(
 /// Checks whether a requester may open a session. An operator session requires the operator. For
 /// any other session the client's process is recorded, so that the client cannot approve its own
 /// calls. The connecting process is Toolgate's own relay; the client is its parent.
-async fn admit(
-    embedded: &EmbeddedGateway,
-    operator: bool,
-    requester: &Requester,
-) -> Result<(), CliError> {
+async fn admit(embedded: &EmbeddedGateway, operator: bool, requester: &Requester) -> Result<()> {
     if operator {
         return embedded.control().identify(requester).await.map(|_| ());
     }
@@ -149,7 +144,7 @@ async fn admit(
     Ok(())
 }
 
-fn parse_revision(protocol: Option<&str>) -> Result<Option<Revision>, CliError> {
+fn parse_revision(protocol: Option<&str>) -> Result<Option<Revision>> {
     let known = |text: &str| {
         let unknown =
             |_| CliError::new(ErrorCode::CliUsage, format!("unknown protocol revision `{text}`"));

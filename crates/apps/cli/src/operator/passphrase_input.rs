@@ -5,9 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use toolgate_host::config::read_hidden;
 
-use toolgate_model::ErrorCode;
-
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 use crate::out;
 
 /// The most bytes read from standard input.
@@ -28,16 +26,16 @@ impl PassphraseInput {
     }
 
     /// Returns the passphrase, or `None` if there is no terminal to prompt on.
-    pub fn passphrase(&self) -> Result<Option<String>, CliError> {
+    pub fn passphrase(&self) -> Result<Option<String>> {
         Ok(self.read()?.0)
     }
 
     /// Returns the second line of standard input.
-    pub fn second_line(&self) -> Result<Option<String>, CliError> {
+    pub fn second_line(&self) -> Result<Option<String>> {
         if self.from_stdin { Ok(self.read()?.1) } else { Ok(None) }
     }
 
-    fn read(&self) -> Result<(Option<String>, Option<String>), CliError> {
+    fn read(&self) -> Result<(Option<String>, Option<String>)> {
         let mut known = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known {
             return Ok(known.clone());
@@ -58,7 +56,7 @@ impl PassphraseInput {
 }
 
 /// Reads a passphrase from the terminal without echo. Returns `None` if there is no terminal.
-pub fn prompt_passphrase(prompt: &str) -> Result<Option<String>, CliError> {
+pub fn prompt_passphrase(prompt: &str) -> Result<Option<String>> {
     if !out::can_prompt() {
         return Ok(None);
     }

@@ -8,13 +8,12 @@ use tokio::io::{AsyncRead, AsyncWrite, duplex};
 use tokio::sync::watch;
 use toolgate_host::session::{OutboundRequest, Session, SessionEventHandler, SessionOptions};
 use toolgate_host::{CapabilityKind, Interactor, ServerName, ServerTimeouts};
-use toolgate_model::ErrorCode;
 use toolgate_transport::spool;
 use toolgate_wire::{Era, Frame, MessageKind, MessageLimits, build, method, view::RpcError};
 
 use super::RunningGateway;
 use crate::embedded_gateway::EmbeddedGateway;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::interactor::CAPABILITIES;
 use crate::operator::Requester;
 use crate::shutdown::{self, ShutdownSignal, ShutdownTrigger};
@@ -52,7 +51,7 @@ impl GatewaySession {
         running: &RunningGateway,
         profile: &str,
         interactor: Arc<dyn Interactor>,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self> {
         let refused = running.operator_refusal().await;
         if let Some(failure) = &refused {
             tracing::info!(target: "toolgate::gateway", %failure, "not an operator session");
@@ -67,7 +66,7 @@ impl GatewaySession {
         embedded: &Arc<EmbeddedGateway>,
         profile: &str,
         interactor: Arc<dyn Interactor>,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self> {
         let (to_gateway, from_client) = duplex(PIPE_CAPACITY);
         let (to_client, from_gateway) = duplex(PIPE_CAPACITY);
         // If a passphrase is set, this session has none and counts as a client.
@@ -82,11 +81,7 @@ impl GatewaySession {
         Self::open(from_gateway, to_gateway, interactor).await
     }
 
-    async fn open<R, W>(
-        reader: R,
-        writer: W,
-        interactor: Arc<dyn Interactor>,
-    ) -> Result<Self, CliError>
+    async fn open<R, W>(reader: R, writer: W, interactor: Arc<dyn Interactor>) -> Result<Self>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
@@ -108,16 +103,10 @@ impl GatewaySession {
 
     /// Sends a request and returns its result. `server` is the server it concerns, for error
     /// messages. Dropping the future cancels the request.
-    pub async fn request(
-        &self,
-        server: &str,
-        method: &str,
-        params: &str,
-    ) -> Result<Frame, CliError> {
+    pub async fn request(&self, server: &str, method: &str, params: &str) -> Result<Frame> {
         let request = build::request("0", method, Some(params.as_bytes()));
-        let frame = Frame::parse(request, &MessageLimits::default()).map_err(|error| {
-            CliError::new(ErrorCode::CallParams, format!("invalid request: {error}"))
-        })?;
+        let frame = Frame::parse(request, &MessageLimits::default())
+            .or_fail(ErrorCode::CallParams, "invalid request")?;
         let outbound = OutboundRequest { frame, rename: None, interactor: self.interactor.clone() };
         let answer = self.session.call(&outbound).await?;
         let answer = spool::load_frame(answer).await?;

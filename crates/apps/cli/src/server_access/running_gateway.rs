@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use toolgate_model::ErrorCode;
 use toolgate_transport::local::{LocalReader, LocalWriter, connect};
 
 use crate::cli_context::CliContext;
 use crate::control::{
     ControlEnvelope, ControlOpening, ControlRequest, ControlResponse, GatewayInfo,
 };
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
 use crate::operator::PassphraseInput;
 
 /// How long a gateway may take to answer the first request.
@@ -48,7 +47,7 @@ impl RunningGateway {
     }
 
     /// Sends a request, with the operator's passphrase if the request needs it.
-    pub async fn ask(&self, question: &ControlRequest) -> Result<Box<RawValue>, CliError> {
+    pub async fn ask(&self, question: &ControlRequest) -> Result<Box<RawValue>> {
         let needed = self.info.passphrase && question.requires_operator();
         let passphrase = if needed { self.passphrase_input.passphrase()? } else { None };
         send_request(&self.socket, question, passphrase).await
@@ -69,7 +68,7 @@ impl RunningGateway {
         protocol: Option<String>,
         profile: Option<&str>,
         operator: bool,
-    ) -> Result<(LocalReader, LocalWriter), CliError> {
+    ) -> Result<(LocalReader, LocalWriter)> {
         if let Some(name) = profile {
             // The connection cannot report an unknown profile once it is MCP, and a gateway too old
             // to know profiles must not expose everything.
@@ -90,7 +89,7 @@ async fn send_request(
     socket: &Path,
     question: &ControlRequest,
     passphrase: Option<String>,
-) -> Result<Box<RawValue>, CliError> {
+) -> Result<Box<RawValue>> {
     let (reader, mut writer) = connect(socket).await.map_err(unreachable_error)?;
     send_opening(
         &mut writer,
@@ -99,16 +98,14 @@ async fn send_request(
     .await?;
     let mut line = String::new();
     BufReader::new(reader).read_line(&mut line).await.map_err(unreachable_error)?;
-    let invalid = |error| {
-        CliError::new(ErrorCode::GatewayAnswer, format!("invalid answer from the gateway: {error}"))
-    };
-    serde_json::from_str::<ControlResponse>(&line).map_err(invalid)?.into_result()
+    serde_json::from_str::<ControlResponse>(&line)
+        .or_fail(ErrorCode::GatewayAnswer, "invalid answer from the gateway")?
+        .into_result()
 }
 
-async fn send_opening(writer: &mut LocalWriter, opening: &ControlOpening) -> Result<(), CliError> {
-    let mut line = serde_json::to_vec(opening).map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot encode the request: {error}"))
-    })?;
+async fn send_opening(writer: &mut LocalWriter, opening: &ControlOpening) -> Result<()> {
+    let mut line =
+        serde_json::to_vec(opening).or_fail(ErrorCode::CliInternal, "cannot encode the request")?;
     line.push(b'\n');
     writer.write_all(&line).await.map_err(unreachable_error)
 }

@@ -12,7 +12,7 @@ use toolgate_host::Home;
 use toolgate_host::config::{EditOptions, FileAccess, edit_file, read_file};
 use toolgate_model::Digest;
 
-use crate::exit::CliError;
+use crate::exit::{CliError, Result};
 
 /// A Toolgate entry in a client's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,11 +107,7 @@ impl InstallRegistry {
 }
 
 /// Replaces the entry of a file in the registry, or removes it if `entry` is `None`.
-pub fn record_entry(
-    home: &Home,
-    file: &Path,
-    entry: Option<InstalledEntry>,
-) -> Result<(), CliError> {
+pub fn record_entry(home: &Home, file: &Path, entry: Option<InstalledEntry>) -> Result<()> {
     let editing = EditOptions { access: FileAccess::Private, backup: false };
     let edited = edit_file(&path(home), editing, |text| {
         let mut registry: InstallRegistry = serde_json::from_str(text).unwrap_or_default();

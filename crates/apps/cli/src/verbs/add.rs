@@ -11,7 +11,7 @@ use toolgate_host::{ServerSpec, ServerTimeouts, parse_duration};
 
 use super::declaration::{self, PlacementArgs, ServerProposal};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out;
 
 /// The arguments of `toolgate add`.
@@ -91,7 +91,7 @@ pub enum TransportArg {
 
 pub use option_order::reorder_add_options;
 
-pub async fn run(context: &CliContext, options: &AddArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &AddArgs) -> Result<Exit> {
     let name = declaration::parse_server_name(&options.name)?;
     let transport = transport::parse_transport(options)?;
     let mut spec = ServerSpec::new(name, transport);

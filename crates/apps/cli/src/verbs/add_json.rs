@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 use toolgate_host::ConfigScope;
 use toolgate_host::ServerSpec;
 use toolgate_host::config::{ConfigDocument, Dialect, FileRef};
-use toolgate_model::{DiagnosticSeverity, ErrorCode};
+use toolgate_model::DiagnosticSeverity;
 
 use super::declaration::{self, PlacementArgs, ServerProposal};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, escape_invisible_lines};
 
 /// The arguments of `toolgate add-json`.
@@ -52,7 +52,7 @@ const JSONC: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-pub async fn run(context: &CliContext, options: &AddJsonArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &AddJsonArgs) -> Result<Exit> {
     let name = declaration::parse_server_name(&options.name)?;
     let text = match options.entry.as_str() {
         "-" => read_stdin()?,
@@ -68,17 +68,15 @@ pub async fn run(context: &CliContext, options: &AddJsonArgs) -> Result<Exit, Cl
     declaration::declare(context, ServerProposal { spec, placement: &options.placing }).await
 }
 
-fn read_stdin() -> Result<String, CliError> {
+fn read_stdin() -> Result<String> {
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
-    read.map_err(|error| {
-        CliError::new(ErrorCode::CliRead, format!("cannot read standard input: {error}"))
-    })?;
+    read.or_fail(ErrorCode::CliRead, "cannot read standard input")?;
     Ok(text)
 }
 
 /// Returns the entry in a text, without the document around it.
-fn parse_entry(text: &str) -> Result<Map<String, Value>, CliError> {
+fn parse_entry(text: &str) -> Result<Map<String, Value>> {
     let hint = r#"pass one entry, for example {"command":"npx","args":["server"]}"#;
     let wrong = |message: String| CliError::new(ErrorCode::ConfigInvalid, message).hint(hint);
     // The parser's message may quote the text and so a credential. The position is safe.
@@ -141,7 +139,7 @@ fn parse_spec(
     options: &AddJsonArgs,
     name: &str,
     entry: &Map<String, Value>,
-) -> Result<ServerSpec, CliError> {
+) -> Result<ServerSpec> {
     let dialect = detect_dialect(entry);
     let at = target_file(context, options)?;
     let reading = dialect.read(&document(dialect, name, entry), &at);
@@ -167,7 +165,7 @@ fn parse_spec(
 }
 
 /// Returns the file that will contain the entry. Relative paths in the entry start at its folder.
-fn target_file(context: &CliContext, options: &AddJsonArgs) -> Result<FileRef, CliError> {
+fn target_file(context: &CliContext, options: &AddJsonArgs) -> Result<FileRef> {
     let is_project = options.placing.scope.unwrap_or_default().is_project();
     match (&context.config, is_project) {
         (None, true) => {

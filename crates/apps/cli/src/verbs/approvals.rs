@@ -5,24 +5,22 @@
 //! tool.
 
 mod display;
-pub(super) mod operator_access;
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use toolgate_host::approvals::ApprovalChoice;
-
-use toolgate_model::ErrorCode;
 
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::{
-    ApprovalControlRequest, GrantJson, PendingCallJson, PendingCallsSnapshot, SettledCallJson,
-    no_call_error,
+    ApprovalControlRequest, ControlRequest, GrantJson, PendingCallJson, PendingCallsSnapshot,
+    SettledCallJson, no_call_error,
 };
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::operator::prompt_passphrase;
 use crate::out::{self, TextTable, escape_invisible, relative_time};
-use operator_access::OperatorAccess;
+use crate::server_access::ServerAccess;
 
 /// How long one request for new pending calls waits.
 const WATCH_WAIT_MS: u64 = 30_000;
@@ -109,18 +107,18 @@ enum AlwaysArg {
     Server,
 }
 
-pub async fn run(context: &CliContext, options: &ApprovalsArgs) -> Result<Exit, CliError> {
-    let access = OperatorAccess::find(context).await?;
+pub async fn run(context: &CliContext, options: &ApprovalsArgs) -> Result<Exit> {
+    let access = ServerAccess::find_for_operator(context).await?;
     let done = run_command(context, &access, options).await;
-    access.close().await?;
+    access.close().await;
     done
 }
 
 async fn run_command(
     context: &CliContext,
-    access: &OperatorAccess,
+    access: &ServerAccess,
     options: &ApprovalsArgs,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     match options.what.as_ref().unwrap_or(&ApprovalsCommand::List) {
         ApprovalsCommand::List => list(context, access).await,
         ApprovalsCommand::Show { id } => show(context, access, id).await,
@@ -135,14 +133,14 @@ async fn run_command(
         ApprovalsCommand::Deny { id } => settle(context, access, id, ApprovalChoice::Deny).await,
         ApprovalsCommand::Revoke { id: Some(id), .. } => {
             let missing = format!("no grant with ID `{id}`");
-            revoke(context, access, &ApprovalControlRequest::Revoke { id: id.clone() }, missing)
+            revoke(context, access, ApprovalControlRequest::Revoke { id: id.clone() }, missing)
                 .await
         }
         ApprovalsCommand::Revoke { server, .. } => {
             let server = server.clone().unwrap_or_default();
             let asked = ApprovalControlRequest::RevokeServer { server: server.clone() };
             let missing = format!("no grants for server `{server}`");
-            revoke(context, access, &asked, missing).await
+            revoke(context, access, asked, missing).await
         }
         ApprovalsCommand::Grants => grants(context, access).await,
         ApprovalsCommand::Untaint { caller } => untaint(context, access, caller.as_deref()).await,
@@ -151,8 +149,16 @@ async fn run_command(
     }
 }
 
-async fn list(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
-    let calls: Vec<PendingCallJson> = access.ask(&ApprovalControlRequest::List).await?;
+/// Sends a request about approvals.
+async fn ask<T: DeserializeOwned>(
+    access: &ServerAccess,
+    asked: ApprovalControlRequest,
+) -> Result<T> {
+    access.ask(&ControlRequest::Approvals { asked }).await
+}
+
+async fn list(context: &CliContext, access: &ServerAccess) -> Result<Exit> {
+    let calls: Vec<PendingCallJson> = ask(access, ApprovalControlRequest::List).await?;
     if !calls.is_empty() {
         out::hint("run `toolgate approvals show ID` to see a complete call");
     }
@@ -166,8 +172,8 @@ async fn list(context: &CliContext, access: &OperatorAccess) -> Result<Exit, Cli
     })
 }
 
-async fn show(context: &CliContext, access: &OperatorAccess, id: &str) -> Result<Exit, CliError> {
-    let calls: Vec<PendingCallJson> = access.ask(&ApprovalControlRequest::List).await?;
+async fn show(context: &CliContext, access: &ServerAccess, id: &str) -> Result<Exit> {
+    let calls: Vec<PendingCallJson> = ask(access, ApprovalControlRequest::List).await?;
     let Some(found) = calls.into_iter().find(|shown| shown.id == id) else {
         return Err(no_call_error(
             "show",
@@ -180,12 +186,12 @@ async fn show(context: &CliContext, access: &OperatorAccess, id: &str) -> Result
 
 async fn settle(
     context: &CliContext,
-    access: &OperatorAccess,
+    access: &ServerAccess,
     id: &str,
     choice: ApprovalChoice,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let question = ApprovalControlRequest::Settle { id: id.to_owned(), choice };
-    let outcome: SettledCallJson = access.ask(&question).await?;
+    let outcome: SettledCallJson = ask(access, question).await?;
     // The operator sees the complete call that was decided.
     out::print(context, &outcome, || display::call_text(&outcome.call))?;
     if !context.json {
@@ -196,11 +202,11 @@ async fn settle(
 
 async fn revoke(
     context: &CliContext,
-    access: &OperatorAccess,
-    question: &ApprovalControlRequest,
+    access: &ServerAccess,
+    question: ApprovalControlRequest,
     missing: String,
-) -> Result<Exit, CliError> {
-    let revoked: u64 = access.ask(question).await?;
+) -> Result<Exit> {
+    let revoked: u64 = ask(access, question).await?;
     if revoked == 0 {
         return Err(CliError::new(ErrorCode::ApprovalNoGrant, missing)
             .hint("run `toolgate approvals grants` to list the grants"));
@@ -210,17 +216,22 @@ async fn revoke(
     out::print_done(context, &json!({ "revoked": revoked }), &text)
 }
 
-async fn grants(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
-    let grants: Vec<GrantJson> = access.ask(&ApprovalControlRequest::Grants).await?;
+async fn grants(context: &CliContext, access: &ServerAccess) -> Result<Exit> {
+    let grants: Vec<GrantJson> = ask(access, ApprovalControlRequest::Grants).await?;
     out::print_list(context, &grants, "there are no grants", display::grants_table)
 }
 
 async fn untaint(
     context: &CliContext,
-    access: &OperatorAccess,
+    access: &ServerAccess,
     caller: Option<&str>,
-) -> Result<Exit, CliError> {
-    let cleared = access.untaint(caller).await?;
+) -> Result<Exit> {
+    let caller = caller.map(str::to_owned);
+    let cleared: Vec<String> = match access {
+        ServerAccess::Attached(_) => access.ask(&ControlRequest::Untaint { caller }).await?,
+        // Only a running gateway remembers what callers read.
+        ServerAccess::Embedded(..) => Vec::new(),
+    };
     let text = match &cleared[..] {
         [] => "no such caller read untrusted content within the last hour".to_owned(),
         callers => {
@@ -232,16 +243,12 @@ async fn untaint(
 }
 
 /// Sets or removes the passphrase. Asks for the current passphrase first, if there is one.
-async fn passphrase(
-    context: &CliContext,
-    access: &OperatorAccess,
-    remove: bool,
-) -> Result<Exit, CliError> {
+async fn passphrase(context: &CliContext, access: &ServerAccess, remove: bool) -> Result<Exit> {
     if access.has_passphrase() {
         context.passphrase_input.passphrase()?;
     }
     let new = if remove { None } else { Some(new_passphrase(context)?) };
-    access.set_passphrase(new).await?;
+    access.ask::<bool>(&ControlRequest::SetPassphrase { new }).await?;
     out::note(match remove {
         true => "removed the operator passphrase",
         false => "every change now requires this passphrase",
@@ -251,7 +258,7 @@ async fn passphrase(
 
 /// Asks for the new passphrase twice at the terminal, or reads it from the second line of standard
 /// input.
-fn new_passphrase(context: &CliContext) -> Result<String, CliError> {
+fn new_passphrase(context: &CliContext) -> Result<String> {
     let missing = || {
         CliError::new(ErrorCode::CliNoTerminal, "no new passphrase was given").hint(
             "run this at a terminal, or pipe in two lines with --passphrase-stdin: the current \
@@ -269,12 +276,12 @@ fn new_passphrase(context: &CliContext) -> Result<String, CliError> {
 }
 
 /// Prints every pending call once, until interrupted.
-async fn watch(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
+async fn watch(context: &CliContext, access: &ServerAccess) -> Result<Exit> {
     let mut known: Vec<String> = Vec::new();
     let mut since = None;
     loop {
         let PendingCallsSnapshot { version, calls } =
-            access.ask(&ApprovalControlRequest::News { since, wait_ms: WATCH_WAIT_MS }).await?;
+            ask(access, ApprovalControlRequest::News { since, wait_ms: WATCH_WAIT_MS }).await?;
         for shown in calls.iter().filter(|shown| !known.contains(&shown.id)) {
             match context.json {
                 true => out::json_line(shown)?,

@@ -10,10 +10,8 @@ mod verify;
 use clap::{Args, Subcommand};
 use toolgate_host::audit::JournalPaths;
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
 
 /// The arguments of `toolgate audit`.
 #[derive(Debug, Args)]
@@ -37,7 +35,7 @@ enum AuditCommand {
     Verify(verify::AuditVerifyArgs),
 }
 
-pub async fn run(context: &CliContext, options: &AuditArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &AuditArgs) -> Result<Exit> {
     match &options.what {
         AuditCommand::Tail(options) => tail::run(context, options).await,
         AuditCommand::Export(options) => export::run(context, options).await,
@@ -52,10 +50,8 @@ fn journal_paths(context: &CliContext) -> JournalPaths {
 
 /// Runs blocking work on another thread, so that the spinner keeps moving.
 async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, CliError> + Send + 'static,
-) -> Result<T, CliError> {
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot read the journal: {error}"))
-    })?
+    done.or_fail(ErrorCode::CliInternal, "cannot read the journal")?
 }

@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::Value;
 use toolgate_host::content;
-use toolgate_model::ErrorCode;
 use toolgate_wire::{method, string};
 
 use super::mcp_request::{self, McpRequest};
 use super::result_file;
 use crate::cli_context::CliContext;
 use crate::complete::{server_names, tool_names};
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::{arguments, out};
 
 /// What separates a server from its tool in the usual form of exposed names.
@@ -56,7 +55,7 @@ struct NamedCall<'a> {
 
 impl CallArgs {
     /// Returns the call. A first word that names no declared server is split into server and tool.
-    fn to_call(&self, context: &CliContext) -> Result<NamedCall<'_>, CliError> {
+    fn to_call(&self, context: &CliContext) -> Result<NamedCall<'_>> {
         let plan = toolgate_host::read_files(&context.setup_options()?)?;
         let is_server = |name: &str| plan.entries.iter().any(|it| it.spec.name.as_str() == name);
         let splits = || self.server.match_indices(SEPARATOR).map(|(at, _)| at);
@@ -77,7 +76,7 @@ impl CallArgs {
     }
 }
 
-pub async fn run(context: &CliContext, options: &CallArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &CallArgs) -> Result<Exit> {
     let NamedCall { server, tool, arguments } = options.to_call(context)?;
     let answer = mcp_request::send(context, server, async |_, inventory| {
         let tool = inventory.find_capability(&inventory.tools, "tool", tool)?;

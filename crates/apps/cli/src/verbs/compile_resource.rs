@@ -15,19 +15,18 @@ use toolgate_context::compile::{
 };
 use toolgate_context::{DocumentTrust, Library, PdfReader};
 use toolgate_host::{ShutdownSignals, parse_duration};
-use toolgate_model::ErrorCode;
 use toolgate_wire::{Frame, method, string};
 
 use super::context::open_library;
 use super::read_resource;
 use crate::cli_context::CliContext;
-use crate::control::{CompilePermission, ControlRequest, ServerInventory};
+use crate::control::{CompilePermission, ControlRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::interactor::TerminalInteractor;
-use crate::out::format_size;
 use crate::out::{self, Spinner, escape_invisible};
 use crate::server_access::{GatewaySession, ServerAccess};
+use crate::shutdown;
 use crate::verbs::result_file;
 
 /// The arguments of `toolgate compile-resource`.
@@ -60,11 +59,8 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     }
 }
 
-pub async fn run(context: &CliContext, options: &CompileResourceArgs) -> Result<Exit, CliError> {
-    let signal_error = |error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
-    };
-    let mut signals = ShutdownSignals::new().map_err(signal_error)?;
+pub async fn run(context: &CliContext, options: &CompileResourceArgs) -> Result<Exit> {
+    let mut signals = shutdown::signals()?;
     let spinner = Spinner::new(&format!("waiting for {}", options.server));
     let access =
         ServerAccess::find(context, EmbeddedGatewayOptions::single_server(&options.server)).await?;
@@ -81,7 +77,7 @@ async fn run_until_interrupted(
     options: &CompileResourceArgs,
     access: &ServerAccess,
     (spinner, signals): (Spinner, &mut ShutdownSignals),
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let opening = ResourceImporter::open(context, options, access, spinner.clone());
     let work = super::mcp_request::unless_interrupted(signals, opening).await?;
     let outcome = tokio::select! {
@@ -122,10 +118,10 @@ impl<'a> ResourceImporter<'a> {
         options: &CompileResourceArgs,
         access: &'a ServerAccess,
         spinner: Spinner,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self> {
         let (server, profile) = (options.server.clone(), context.profile_or_default());
         check_permission(context, access, &server).await?;
-        let inventory = fetch_inventory(access, &server, profile).await?;
+        let inventory = access.inventory(&server, profile).await?;
         inventory.check_usable()?;
         let exposed = read_resource::resolve_exposed_uri(access, &inventory, &options.uri).await?;
         let offer = inventory.find_capability(&inventory.resources, "resource", &options.uri).ok();
@@ -150,7 +146,7 @@ impl<'a> ResourceImporter<'a> {
         })
     }
 
-    async fn run(&self, options: &CompileResourceArgs) -> Result<(), CliError> {
+    async fn run(&self, options: &CompileResourceArgs) -> Result<()> {
         if options.watch {
             return watch::follow(self, options.every).await;
         }
@@ -164,7 +160,7 @@ impl<'a> ResourceImporter<'a> {
     }
 
     /// Reads the resource and stores its current content.
-    async fn compile(&self) -> Result<(CompileReport, DocumentTrust), CliError> {
+    async fn compile(&self) -> Result<(CompileReport, DocumentTrust)> {
         // Checked every time: a watch must stop once the user withdraws the permission.
         let CompilePermission { trusted, .. } =
             check_permission(self.context, self.access, &self.server).await?;
@@ -183,7 +179,7 @@ impl<'a> ResourceImporter<'a> {
         Ok((compiled?, trust))
     }
 
-    fn parse_parts(&self, answer: &Frame) -> Result<Vec<ResourcePart>, CliError> {
+    fn parse_parts(&self, answer: &Frame) -> Result<Vec<ResourcePart>> {
         let result: Value =
             serde_json::from_slice(answer.result().unwrap_or_default()).unwrap_or_default();
         let Value::Array(contents) = &result["contents"] else {
@@ -195,7 +191,7 @@ impl<'a> ResourceImporter<'a> {
         contents.iter().map(|part| self.parse_part(part)).collect()
     }
 
-    fn parse_part(&self, part: &Value) -> Result<ResourcePart, CliError> {
+    fn parse_part(&self, part: &Value) -> Result<ResourcePart> {
         let text = |member: &str| part[member].as_str().map(str::to_owned);
         let uri =
             text("uri").filter(|uri| *uri != self.exposed).unwrap_or_else(|| self.uri.clone());
@@ -236,22 +232,12 @@ impl<'a> ResourceImporter<'a> {
     }
 }
 
-async fn fetch_inventory(
-    access: &ServerAccess,
-    server: &str,
-    profile: &str,
-) -> Result<ServerInventory, CliError> {
-    let question =
-        ControlRequest::Discover { server: server.to_owned(), profile: profile.to_owned() };
-    access.ask(&question).await
-}
-
 /// Returns the user's permission to compile from this server, or an error if there is none.
 async fn check_permission(
     context: &CliContext,
     access: &ServerAccess,
     server: &str,
-) -> Result<CompilePermission, CliError> {
+) -> Result<CompilePermission> {
     let question = ControlRequest::Compile { server: server.to_owned() };
     let compiling: CompilePermission = access.ask(&question).await?;
     if compiling.allowed {
@@ -275,16 +261,13 @@ async fn check_permission(
 
 fn summary_line(compiled: &CompileReport) -> String {
     let CompileReport { key, outcome, passages, bytes, .. } = compiled;
-    let many = if *passages == 1 { "1 passage".to_owned() } else { format!("{passages} passages") };
-    let size = format_size(usize::try_from(*bytes).unwrap_or(usize::MAX));
+    let (many, size) = (out::count(*passages, "passage"), out::format_size(*bytes));
     format!("{} {}: {many} of {size}", outcome.as_str(), escape_invisible(key))
 }
 
 /// Prints a note for each part that was skipped.
 fn print_remarks(compiled: &CompileReport) {
     for it in &compiled.remarks {
-        let (note, path, why) =
-            (out::cyan("note:"), escape_invisible(&it.path), escape_invisible(&it.why));
-        out::note(&format!("{note} {path}: {why}"));
+        out::remark(&format!("{}: {}", escape_invisible(&it.path), escape_invisible(&it.why)));
     }
 }

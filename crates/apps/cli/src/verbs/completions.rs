@@ -4,10 +4,8 @@ use clap::Args;
 use clap_complete::Shell;
 use clap_complete::env::Shells;
 
-use toolgate_model::ErrorCode;
-
 use crate::complete::REQUEST_VARIABLE;
-use crate::exit::{CliError, Exit};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
 use crate::out;
 
 /// The arguments of `toolgate completions`.
@@ -24,15 +22,13 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-pub fn run(options: &CompletionsArgs) -> Result<Exit, CliError> {
+pub fn run(options: &CompletionsArgs) -> Result<Exit> {
     let mut script = Vec::new();
     let (name, shells) = ("toolgate", Shells::builtins());
     if let Some(shell) = shells.completer(&options.shell.to_string()) {
-        shell.write_registration(REQUEST_VARIABLE, name, name, name, &mut script).map_err(
-            |error| {
-                CliError::new(ErrorCode::CliInternal, format!("cannot write the script: {error}"))
-            },
-        )?;
+        shell
+            .write_registration(REQUEST_VARIABLE, name, name, name, &mut script)
+            .or_fail(ErrorCode::CliInternal, "cannot write the script")?;
     }
     out::data(&script)?;
     Ok(Exit::Done)

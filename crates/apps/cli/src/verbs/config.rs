@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out;
 
 /// The arguments of `toolgate config`.
@@ -40,7 +40,7 @@ enum ConfigCommand {
     Path,
 }
 
-pub fn run(context: &CliContext, options: &ConfigArgs) -> Result<Exit, CliError> {
+pub fn run(context: &CliContext, options: &ConfigArgs) -> Result<Exit> {
     match options.what {
         ConfigCommand::Check => check::run(context),
         ConfigCommand::Files { all } => files::run(context, all),
@@ -49,12 +49,12 @@ pub fn run(context: &CliContext, options: &ConfigArgs) -> Result<Exit, CliError>
     }
 }
 
-fn schema() -> Result<Exit, CliError> {
+fn schema() -> Result<Exit> {
     out::text(&toolgate_host::config::schema())?;
     Ok(Exit::Done)
 }
 
-fn path(context: &CliContext) -> Result<Exit, CliError> {
+fn path(context: &CliContext) -> Result<Exit> {
     let home = &context.home;
     let config = context.config.clone().unwrap_or_else(|| home.config_file());
     let value = json!({ "config": config, "state": home.state_dir(), "cache": home.cache_dir() });

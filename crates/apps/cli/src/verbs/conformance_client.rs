@@ -13,10 +13,9 @@ use toolgate_host::{
     Answer, CallerId, CapabilityKind, FailurePhase, Host, HttpSpec, Interactor, PrefixMode,
     Question, QuestionKind, ServerName, ServerSpec, ServerState, TransportSpec,
 };
-use toolgate_model::ErrorCode;
 use toolgate_wire::Frame;
 
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::interactor::default_answers;
 
 const SCENARIO: &str = "MCP_CONFORMANCE_SCENARIO";
@@ -29,7 +28,7 @@ pub struct ConformanceClientArgs {
     url: String,
 }
 
-pub async fn run(options: &ConformanceClientArgs) -> Result<Exit, CliError> {
+pub async fn run(options: &ConformanceClientArgs) -> Result<Exit> {
     let scenario = std::env::var(SCENARIO)
         .map_err(|_| CliError::new(ErrorCode::CliUsage, format!("{SCENARIO} is not set")))?;
     let host = connect(&options.url).await?;
@@ -38,7 +37,7 @@ pub async fn run(options: &ConformanceClientArgs) -> Result<Exit, CliError> {
     played.map(|()| Exit::Done)
 }
 
-async fn connect(url: &str) -> Result<Host, CliError> {
+async fn connect(url: &str) -> Result<Host> {
     let name = ServerName::new("suite")?;
     let http = HttpSpec { url: url.to_owned(), ..HttpSpec::default() };
     let spec = ServerSpec::new(name, TransportSpec::Http(http));
@@ -60,7 +59,7 @@ async fn connect(url: &str) -> Result<Host, CliError> {
     }
 }
 
-async fn run_scenario(scenario: &str, host: &Host) -> Result<(), CliError> {
+async fn run_scenario(scenario: &str, host: &Host) -> Result<()> {
     match scenario {
         "initialize" | "request-metadata" | "json-schema-ref-no-deref" => {
             host.tools().await;
@@ -101,13 +100,13 @@ async fn run_scenario(scenario: &str, host: &Host) -> Result<(), CliError> {
     Ok(())
 }
 
-async fn call(host: &Host, tool: &str, arguments: Value) -> Result<(), CliError> {
+async fn call(host: &Host, tool: &str, arguments: Value) -> Result<()> {
     host.call(tool, &arguments).await?;
     Ok(())
 }
 
 /// Calls every tool, reads every resource, renders every prompt.
-async fn use_all_capabilities(host: &Host) -> Result<(), CliError> {
+async fn use_all_capabilities(host: &Host) -> Result<()> {
     for tool in host.tools().await {
         call(host, &tool.name, json!({})).await?;
     }
@@ -121,27 +120,22 @@ async fn use_all_capabilities(host: &Host) -> Result<(), CliError> {
 }
 
 /// Returns the calls that the suite requests in the environment.
-fn requested_calls() -> Result<Vec<(String, Value)>, CliError> {
+fn requested_calls() -> Result<Vec<(String, Value)>> {
     let context = std::env::var(CONTEXT).unwrap_or_default();
-    let context: Value = serde_json::from_str(&context).map_err(|error| {
-        CliError::new(ErrorCode::CliUsage, format!("{CONTEXT} is not valid JSON: {error}"))
-    })?;
+    let context: Value = serde_json::from_str(&context)
+        .or_fail(ErrorCode::CliUsage, format_args!("{CONTEXT} is not valid JSON"))?;
     let calls = context["toolCalls"].as_array().into_iter().flatten();
     let named = |call: &Value| Some((call["name"].as_str()?.to_owned(), call["arguments"].clone()));
     Ok(calls.filter_map(named).collect())
 }
 
-async fn input_schema(host: &Host, tool: &str) -> Result<Value, CliError> {
+async fn input_schema(host: &Host, tool: &str) -> Result<Value> {
     let tools = host.tools().await;
     let found = tools.into_iter().find(|exposure| exposure.name == tool);
     let found = found
         .ok_or_else(|| CliError::new(ErrorCode::CallUnknown, format!("no tool named `{tool}`")))?;
-    let definition: Value = serde_json::from_slice(&found.definition).map_err(|error| {
-        CliError::new(
-            ErrorCode::CallBadAnswer,
-            format!("the definition of `{tool}` is invalid: {error}"),
-        )
-    })?;
+    let definition: Value = serde_json::from_slice(&found.definition)
+        .or_fail(ErrorCode::CallBadAnswer, format_args!("the definition of `{tool}` is invalid"))?;
     Ok(definition["inputSchema"].clone())
 }
 

@@ -6,13 +6,11 @@ use clap::Args;
 use serde::Serialize;
 use toolgate_host::{ConfigScope, PlanEntry, Setup, StartStatus};
 
-use toolgate_model::ErrorCode;
-
 use super::get::find_entry;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::ControlRequest;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::operator::authorize;
 use crate::out::{self, TextTable, escape_invisible};
 use crate::prompt;
@@ -34,7 +32,7 @@ pub struct ConsentArgs {
     yes: bool,
 }
 
-pub async fn run(context: &CliContext, options: &ConsentArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ConsentArgs) -> Result<Exit> {
     let mut setup = context.load_setup().await?;
     match &options.server {
         None => list(context, &setup).await,
@@ -76,7 +74,7 @@ impl ConsentJson {
     }
 }
 
-async fn list(context: &CliContext, setup: &Setup) -> Result<Exit, CliError> {
+async fn list(context: &CliContext, setup: &Setup) -> Result<Exit> {
     let proposed: Vec<_> = setup.plan().entries.iter().filter(is_proposed).collect();
     let given = setup.consents().await?;
     let unused = given.iter().filter(|consent| {
@@ -105,7 +103,7 @@ async fn give_consent(
     setup: &mut Setup,
     name: &str,
     yes: bool,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let entry = find_entry(setup.plan(), name)?;
     if entry.start_status != StartStatus::NeedsConsent {
         let why = match (is_proposed(&entry), &entry.start_status) {
@@ -140,7 +138,7 @@ async fn give_consent(
     Ok(Exit::Done)
 }
 
-async fn revoke(context: &CliContext, setup: &mut Setup, name: &str) -> Result<Exit, CliError> {
+async fn revoke(context: &CliContext, setup: &mut Setup, name: &str) -> Result<Exit> {
     authorize(context, setup.plan(), &format!("revoke the consent to {name}")).await?;
     if !setup.revoke(name).await? {
         return Err(CliError::new(ErrorCode::ConsentNone, format!("`{name}` has no consent"))

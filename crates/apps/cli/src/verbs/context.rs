@@ -19,7 +19,7 @@ use clap::{Args, Subcommand};
 use toolgate_context::Library;
 
 use crate::cli_context::CliContext as Run;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out;
 
 /// The arguments of `toolgate context`.
@@ -53,7 +53,7 @@ enum ContextCommand {
     Serve(serve::ContextServeArgs),
 }
 
-pub async fn run(context: &Run, options: &ContextArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &Run, options: &ContextArgs) -> Result<Exit> {
     match &options.what {
         ContextCommand::Ingest(options) => ingest::run(context, options).await,
         ContextCommand::Search(options) => search::run(context, options).await,
@@ -67,13 +67,13 @@ pub async fn run(context: &Run, options: &ContextArgs) -> Result<Exit, CliError>
 }
 
 /// Opens the library of this home; creates it if it does not exist.
-pub async fn open_library(context: &Run) -> Result<Library, CliError> {
+pub async fn open_library(context: &Run) -> Result<Library> {
     context.home.create()?;
     Ok(Library::open(context.context_file()).await?)
 }
 
 /// Opens the library of this home, or returns `None` if it does not exist.
-async fn open_existing(context: &Run) -> Result<Option<Library>, CliError> {
+async fn open_existing(context: &Run) -> Result<Option<Library>> {
     match context.context_file().try_exists() {
         Ok(false) => Ok(None),
         // If its existence cannot be checked, opening it reports the reason.
@@ -83,8 +83,6 @@ async fn open_existing(context: &Run) -> Result<Option<Library>, CliError> {
 
 /// Prints that the local context is empty, with a hint.
 fn print_empty() {
-    let hint = out::cyan("hint:");
-    out::note(&format!(
-        "the local context is empty\n{hint} run `toolgate context ingest FOLDER` to add documents"
-    ));
+    out::note("the local context is empty");
+    out::hint("run `toolgate context ingest FOLDER` to add documents");
 }

@@ -14,11 +14,11 @@ use clap::Args;
 use serde_json::json;
 use toolgate_host::config::{ConfigDocument, ParsedFile, project_document, project_root};
 use toolgate_host::{ConfigScope, ServerName, ServerSpec, Setup, StdioSpec, TransportSpec};
-use toolgate_model::{DiagnosticSeverity, ErrorCode};
+use toolgate_model::DiagnosticSeverity;
 
 use crate::cli_context::{CliContext, own_program};
 use crate::control::ControlRequest;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out;
 use crate::server_access::RunningGateway;
 use crate::transfer::file_change::FileChange;
@@ -52,7 +52,7 @@ pub struct ServerProposal<'p> {
 }
 
 /// Parses a server name. Rejects names that look like options or URLs.
-pub fn parse_server_name(text: &str) -> Result<ServerName, CliError> {
+pub fn parse_server_name(text: &str) -> Result<ServerName> {
     let hint = "use letters, digits, `-`, `_` and `.`";
     let name = ServerName::new(text)?;
     if text.starts_with('-') || text.trim() != text || text.contains("://") {
@@ -67,7 +67,7 @@ pub fn parse_server_name(text: &str) -> Result<ServerName, CliError> {
 }
 
 /// Declares a server: writes it to its file, and records consent and trust.
-pub async fn declare(context: &CliContext, proposal: ServerProposal<'_>) -> Result<Exit, CliError> {
+pub async fn declare(context: &CliContext, proposal: ServerProposal<'_>) -> Result<Exit> {
     let ServerProposal { mut spec, placement: placing } = proposal;
     let file = choose_file(context, &mut spec, placing)?;
     // Trust is written into the user's own files; for other files it is stored in the state.
@@ -99,7 +99,7 @@ fn choose_file(
     context: &CliContext,
     spec: &mut ServerSpec,
     placing: &PlacementArgs,
-) -> Result<ConfigDocument, CliError> {
+) -> Result<ConfigDocument> {
     if let Some(named) = &context.config {
         if placing.scope.is_some() {
             return Err(CliError::new(
@@ -125,7 +125,7 @@ fn choose_file(
 }
 
 /// Returns the root folder of the current project.
-pub fn project_folder(context: &CliContext) -> Result<PathBuf, CliError> {
+pub fn project_folder(context: &CliContext) -> Result<PathBuf> {
     project_root(&context.setup_options()?).ok_or_else(|| {
         CliError::new(ErrorCode::ConfigNoProject, "no project found")
             .hint("use --scope user to declare it for yourself")
@@ -134,7 +134,7 @@ pub fn project_folder(context: &CliContext) -> Result<PathBuf, CliError> {
 
 /// Rewrites the working directory of a process: relative to the root inside a project, otherwise
 /// absolute. The root itself is left out, because a project's servers run there anyway.
-fn anchor_cwd(spec: &mut ServerSpec, root: Option<&Path>) -> Result<(), CliError> {
+fn anchor_cwd(spec: &mut ServerSpec, root: Option<&Path>) -> Result<()> {
     let TransportSpec::Stdio(StdioSpec { cwd: slot, .. }) = &mut spec.transport else {
         return Ok(());
     };
@@ -142,10 +142,10 @@ fn anchor_cwd(spec: &mut ServerSpec, root: Option<&Path>) -> Result<(), CliError
     if cwd.starts_with("~") || cwd.to_string_lossy().starts_with("${") {
         return Ok(());
     }
-    let failed = |error| {
-        CliError::new(ErrorCode::CliUsage, format!("cannot resolve {}: {error}", cwd.display()))
-    };
-    let whole: PathBuf = std::path::absolute(cwd).map_err(failed)?.components().collect();
+    let whole: PathBuf = std::path::absolute(cwd)
+        .or_fail(ErrorCode::CliUsage, format_args!("cannot resolve {}", cwd.display()))?
+        .components()
+        .collect();
     *slot = match root.and_then(|root| whole.strip_prefix(root).ok()) {
         Some(inside) if inside.as_os_str().is_empty() => None,
         Some(inside) => Some(inside.to_owned()),
@@ -155,7 +155,7 @@ fn anchor_cwd(spec: &mut ServerSpec, root: Option<&Path>) -> Result<(), CliError
 }
 
 /// Returns the text of the file. The user's config file starts from the example if it is missing.
-fn current_text(context: &CliContext, file: &ConfigDocument) -> Result<String, CliError> {
+fn current_text(context: &CliContext, file: &ConfigDocument) -> Result<String> {
     let text = file.text()?;
     let is_users = file.path() == context.home.config_file();
     Ok(match is_users && !file.path().exists() {
@@ -170,7 +170,7 @@ fn check_existing(
     file: &ConfigDocument,
     spec: &ServerSpec,
     placing: &PlacementArgs,
-) -> Result<bool, CliError> {
+) -> Result<bool> {
     let files = match file.at.scope {
         ConfigScope::Project => ConfigDocument::for_project(&project_folder(context)?).to_vec(),
         _ => vec![file.clone()],
@@ -188,11 +188,7 @@ fn check_existing(
 }
 
 /// Fails if the server cannot be read back from the changed file.
-fn check_readable(
-    file: &ConfigDocument,
-    reading: &ParsedFile,
-    name: &ServerName,
-) -> Result<(), CliError> {
+fn check_readable(file: &ConfigDocument, reading: &ParsedFile, name: &ServerName) -> Result<()> {
     if reading.servers.iter().any(|declared| declared.spec.name == *name) {
         return Ok(());
     }
@@ -219,7 +215,7 @@ fn show_diff(
     file: &ConfigDocument,
     before: &str,
     spec: &ServerSpec,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let hidden = |spec: &ServerSpec| {
         replace_literals(spec, &mut |_| LiteralReplacement::Text("***".to_owned()))
     };
@@ -256,7 +252,7 @@ async fn record_consent(
     file: &ConfigDocument,
     name: &ServerName,
     trust: bool,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let mut setup = Setup::load(context.setup_options()?).await?;
     let counts = |setup: &Setup| match setup.entry(name.as_str()) {
         Ok(entry) => entry.origin.file.as_deref().is_some_and(|path| path == file.path()),

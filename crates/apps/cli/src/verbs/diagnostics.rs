@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 use toolgate_host::{Diagnostic, DiagnosticSeverity};
-use toolgate_model::ErrorCode;
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{ErrorCode, Exit, Result};
 use crate::out::{self, Colour, escape_invisible_lines};
 
 /// One diagnostic as JSON.
@@ -40,7 +39,7 @@ pub fn print(
     found: &[Diagnostic],
     facts: impl Serialize,
     checked: &str,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let count = |severity| found.iter().filter(|it| it.severity == severity).count();
     let (errors, warnings) = (count(DiagnosticSeverity::Error), count(DiagnosticSeverity::Warning));
     let diagnostics = found.iter().map(to_json).collect();

@@ -10,7 +10,7 @@ use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::{ControlRequest, InventoryEntry, ServerInventory};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out::{self, Spinner, escape_invisible, escape_invisible_lines};
 use crate::server_access::ServerAccess;
 
@@ -30,14 +30,14 @@ pub struct DiscoverArgs {
     schema: bool,
 }
 
-pub async fn run(context: &CliContext, options: &DiscoverArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &DiscoverArgs) -> Result<Exit> {
     match &options.server {
         Some(server) => discover_one(context, server, options.schema).await,
         None => discover_all(context, options.schema).await,
     }
 }
 
-async fn discover_one(context: &CliContext, server: &str, schema: bool) -> Result<Exit, CliError> {
+async fn discover_one(context: &CliContext, server: &str, schema: bool) -> Result<Exit> {
     let spinner = Spinner::new(&format!("waiting for {server}"));
     let profile = context.profile_or_default().to_owned();
     let question = ControlRequest::Discover { server: server.to_owned(), profile };
@@ -49,7 +49,7 @@ async fn discover_one(context: &CliContext, server: &str, schema: bool) -> Resul
 }
 
 /// Shows all servers. A server that cannot be used is shown with the reason.
-async fn discover_all(context: &CliContext, schema: bool) -> Result<Exit, CliError> {
+async fn discover_all(context: &CliContext, schema: bool) -> Result<Exit> {
     let spinner = Spinner::new("waiting for servers");
     let wait_ms = START_TIMEOUT.as_millis().try_into().unwrap_or(u64::MAX);
     let profile = context.profile_or_default().to_owned();

@@ -6,7 +6,7 @@ use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::{ControlRequest, DoctorReport, ServerCheckup};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out::{self, Spinner, escape_invisible, escape_invisible_lines};
 use crate::server_access::ServerAccess;
 
@@ -22,14 +22,12 @@ pub struct DoctorArgs {
     server: Option<String>,
 }
 
-pub async fn run(context: &CliContext, options: &DoctorArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &DoctorArgs) -> Result<Exit> {
     let spinner = Spinner::new("checking servers");
     // The gateway stays idle: a second instance of an examined server could disturb it.
     let gateway_options = EmbeddedGatewayOptions {
         only: options.server.as_deref(),
-        idle: true,
-        quiet: true,
-        ..EmbeddedGatewayOptions::default()
+        ..EmbeddedGatewayOptions::idle_and_quiet()
     };
     let access = ServerAccess::find(context, gateway_options).await?;
     let question = ControlRequest::Doctor { server: options.server.clone() };

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use serde::Serialize;
-use toolgate_model::ErrorCode;
 
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out;
 use crate::suggest::did_you_mean;
 
@@ -33,7 +32,7 @@ struct ErrorPage {
     exit: u8,
 }
 
-pub fn run(json: bool, options: &ExplainArgs) -> Result<Exit, CliError> {
+pub fn run(json: bool, options: &ExplainArgs) -> Result<Exit> {
     let pages: Vec<_> = ErrorCode::ALL.iter().filter_map(|code| find_page(*code)).collect();
     match &options.code {
         Some(code) => {
@@ -53,7 +52,7 @@ pub fn run(json: bool, options: &ExplainArgs) -> Result<Exit, CliError> {
 }
 
 /// Returns the code that a user typed, with or without `TG-`, in any case.
-fn find_code(typed: &str) -> Result<ErrorCode, CliError> {
+fn find_code(typed: &str) -> Result<ErrorCode> {
     let with_prefix = format!("TG-{typed}");
     let found = typed.parse().or_else(|_| with_prefix.parse());
     found.map_err(|_| unknown_code_error(typed))

@@ -13,12 +13,10 @@ use toolgate_host::config::{
 };
 use toolgate_host::{ConfigScope, PlanEntry, ServerSpec, Setup, TransportSpec};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, escape_invisible};
 use crate::suggest::unknown_server_error;
 use crate::suggesting_parser::with_suggestions;
@@ -82,7 +80,7 @@ struct OmittedSecret {
     instead: Option<String>,
 }
 
-pub async fn run(context: &CliContext, options: &ExportArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ExportArgs) -> Result<Exit> {
     let setup = context.load_setup().await?;
     // These findings explain why a server may be missing.
     let findings: Vec<_> = setup.plan().diagnostics.iter().map(ConfigFinding::from).collect();
@@ -117,7 +115,7 @@ fn select_servers(
     setup: &Setup,
     options: &ExportArgs,
     report: &mut ExportReport,
-) -> Result<Vec<ServerSpec>, CliError> {
+) -> Result<Vec<ServerSpec>> {
     let entries = &setup.plan().entries;
     let named = |name: &String| {
         let entry = entries.iter().find(|entry| entry.spec.name.as_str() == name);
@@ -176,15 +174,14 @@ fn placeholder_variable(server: &str, literal: &CredentialLiteral) -> String {
 
 /// Returns the location of the output, which decides how relative paths are written. Without a file
 /// they are written as absolute paths.
-fn output_location(options: &ExportArgs) -> Result<FileRef, CliError> {
-    let failed = |error| {
-        CliError::new(ErrorCode::CliRead, format!("cannot resolve the current folder: {error}"))
-    };
-    let here = std::env::current_dir().map_err(failed)?;
+fn output_location(options: &ExportArgs) -> Result<FileRef> {
+    let here =
+        std::env::current_dir().or_fail(ErrorCode::CliRead, "cannot resolve the current folder")?;
     Ok(match &options.output {
         None => FileRef::new(here.join("export"), ConfigScope::User),
         Some(file) => {
-            let file = std::path::absolute(file).map_err(failed)?;
+            let file = std::path::absolute(file)
+                .or_fail(ErrorCode::CliRead, "cannot resolve the current folder")?;
             match file.starts_with(&here) {
                 true => FileRef::new(file, ConfigScope::Project).with_project(here),
                 false => FileRef::new(file, ConfigScope::User),
@@ -239,7 +236,7 @@ fn write_into_file(
     specs: &[ServerSpec],
     at: &FileRef,
     file: &Path,
-) -> Result<WrittenDocument, CliError> {
+) -> Result<WrittenDocument> {
     let access = match options.with_secrets || at.scope == ConfigScope::User {
         true => FileAccess::Private,
         false => FileAccess::Shared,
@@ -296,7 +293,7 @@ fn write_error(to: Dialect, error: &EditError) -> CliError {
     CliError::new(ErrorCode::CliClientFile, format!("cannot write {to}: {error}"))
 }
 
-fn print_report(context: &CliContext, report: &ExportReport) -> Result<(), CliError> {
+fn print_report(context: &CliContext, report: &ExportReport) -> Result<()> {
     if context.json {
         out::json(report)?;
     } else if let Some(text) = &report.text {

@@ -5,15 +5,13 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use toolgate_model::ErrorCode;
-
 use super::search::print_unknown_servers;
 use crate::cli_context::CliContext;
 use crate::control::{
     ControlRequest, DecisionJson, ExposureReport, ExposureRowJson, TokenSum, TokenTotals,
 };
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, TextTable, escape_invisible};
 use crate::server_access::ServerAccess;
 use crate::suggest::did_you_mean;
@@ -32,7 +30,7 @@ pub struct ExposureArgs {
     totals: bool,
 }
 
-pub async fn run(context: &CliContext, options: &ExposureArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ExposureArgs) -> Result<Exit> {
     let question = ControlRequest::Exposure { profile: context.profile_or_default().to_owned() };
     let idle = EmbeddedGatewayOptions::idle();
     let exposed: ExposureReport = ServerAccess::ask_once(context, idle, &question).await?;
@@ -43,7 +41,7 @@ pub async fn run(context: &CliContext, options: &ExposureArgs) -> Result<Exit, C
     }
 }
 
-fn show(context: &CliContext, exposed: &ExposureReport) -> Result<Exit, CliError> {
+fn show(context: &CliContext, exposed: &ExposureReport) -> Result<Exit> {
     print_notes(exposed);
     let rows: Vec<_> = exposed.lines.iter().map(row_json).collect();
     out::print(context, &rows, || {
@@ -61,7 +59,7 @@ fn row_json(line: &ExposureRowJson) -> Value {
     })
 }
 
-fn show_totals(context: &CliContext, exposed: &ExposureReport) -> Result<Exit, CliError> {
+fn show_totals(context: &CliContext, exposed: &ExposureReport) -> Result<Exit> {
     print_notes(exposed);
     out::print(context, &exposed.totals, || totals_table(&exposed.totals))
 }
@@ -103,7 +101,7 @@ fn totals_table(totals: &TokenTotals) -> String {
 }
 
 /// Explains every capability that a name matches; several servers may have the same name.
-fn explain(context: &CliContext, exposed: &ExposureReport, name: &str) -> Result<Exit, CliError> {
+fn explain(context: &CliContext, exposed: &ExposureReport, name: &str) -> Result<Exit> {
     let found: Vec<_> = exposed.lines.iter().filter(|line| matches_name(line, name)).collect();
     if found.is_empty() {
         return Err(unknown_name_error(exposed, name));

@@ -10,10 +10,10 @@ use toolgate_host::{Diagnostic, DiagnosticSeverity, Plan, PlanEntry};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out;
 use crate::suggest::unknown_server_error;
-use details::ServerDetailsJson;
+use details::ServerDetails;
 
 /// The arguments of `toolgate get`.
 #[derive(Debug, Args)]
@@ -24,13 +24,13 @@ pub struct GetArgs {
     name: String,
 }
 
-pub async fn run(context: &CliContext, options: &GetArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &GetArgs) -> Result<Exit> {
     let setup = context.load_setup().await?;
     let plan = setup.plan();
     let entry = find_entry(plan, &options.name)?;
     print_diagnostics(plan, &options.name, true);
-    let details = ServerDetailsJson::of(entry);
-    out::print(context, &details, || details.text())
+    let details = ServerDetails::of(entry);
+    out::print(context, &details.json(), || details.text())
 }
 
 /// Prints the diagnostics about a server. If the server is missing, prints all errors, because its
@@ -46,7 +46,7 @@ fn print_diagnostics(plan: &Plan, name: &str, is_there: bool) {
 
 /// Returns the entry of a server. For an unknown name, prints why it may be missing and returns an
 /// error with similar names.
-pub fn find_entry<'p>(plan: &'p Plan, name: &str) -> Result<&'p PlanEntry, CliError> {
+pub fn find_entry<'p>(plan: &'p Plan, name: &str) -> Result<&'p PlanEntry> {
     let names = plan.entries.iter().map(|entry| entry.spec.name.as_str());
     let found = plan.entries.iter().find(|entry| entry.spec.name.as_str() == name);
     found.ok_or_else(|| {

@@ -13,11 +13,9 @@ use serde::Serialize;
 use toolgate_host::config::{EditError, EditOptions, edit_file, read_file};
 use toolgate_host::{ConfigScope, ServerSpec};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, TextTable, escape_invisible};
 use crate::prompt::confirm;
 use crate::transfer::file_change::FileChange;
@@ -105,7 +103,7 @@ pub(super) struct SkippedServer {
     pub(super) is_ours_already: bool,
 }
 
-pub async fn run(context: &CliContext, options: &ImportArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ImportArgs) -> Result<Exit> {
     let search = ServerSearch::run(context, options.from.as_deref())?;
     let mut report = ImportReport { dry_run: options.dry_run, ..ImportReport::default() };
     report.diagnostics = search.findings.iter().map(|finding| finding.text.clone()).collect();
@@ -127,7 +125,7 @@ pub async fn run(context: &CliContext, options: &ImportArgs) -> Result<Exit, Cli
 }
 
 /// Shows the servers that were found, and fails unless the user confirms the import.
-fn confirm_import(options: &ImportArgs, found: &[FoundServer]) -> Result<(), CliError> {
+fn confirm_import(options: &ImportArgs, found: &[FoundServer]) -> Result<()> {
     let mut table = TextTable::new(&["NAME", "FROM", "STARTS"]);
     for each in found {
         table.row([each.name(), &each.from, &each.command_line()]);
@@ -149,7 +147,7 @@ pub(super) fn select_new(
     target: &ImportTarget,
     force: bool,
     report: &mut ImportReport,
-) -> Result<Vec<FoundServer>, CliError> {
+) -> Result<Vec<FoundServer>> {
     let text = read_file(&target.at.path)?;
     let reading = target.dialect.read(text.as_deref().unwrap_or_default(), &target.at);
     let taken =
@@ -186,13 +184,12 @@ pub(super) fn preview(
     target: &ImportTarget,
     batch: &ImportBatch,
     report: &mut ImportReport,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let path = target.at.path.to_path_buf();
     let before = read_file(&path)?;
     let before = before.unwrap_or_default();
-    let (after, losses) = updated_text(target, batch, &before).map_err(|error| {
-        CliError::new(ErrorCode::ConfigEdit, format!("cannot edit {}: {error}", path.display()))
-    })?;
+    let (after, losses) = updated_text(target, batch, &before)
+        .or_fail(ErrorCode::ConfigEdit, format_args!("cannot edit {}", path.display()))?;
     report.losses.extend(losses);
     let shown: Vec<_> = batch.specs.iter().map(without_secrets).collect();
     let change = FileChange { path, dialect: target.dialect, before, after };
@@ -210,7 +207,7 @@ pub(super) async fn write(
     target: &ImportTarget,
     batch: &ImportBatch,
     report: &mut ImportReport,
-) -> Result<(), CliError> {
+) -> Result<()> {
     if batch.specs.is_empty() {
         return Ok(());
     }
@@ -233,7 +230,7 @@ fn print_report(
     context: &CliContext,
     report: &ImportReport,
     findings: &[ConfigFinding],
-) -> Result<(), CliError> {
+) -> Result<()> {
     if context.json {
         out::json(report)?;
     } else if let Some(diff) = &report.diff {

@@ -22,10 +22,8 @@ use toolgate_host::config::{
 };
 use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, escape_invisible};
 use crate::prompt::confirm;
 use crate::suggest::{check_profile, did_you_mean};
@@ -130,7 +128,7 @@ struct InstallReport {
     import: Option<ImportReport>,
 }
 
-pub async fn run(context: &CliContext, options: &InstallArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &InstallArgs) -> Result<Exit> {
     let sources = client_sources(context)?;
     if options.list {
         return list::run(context, &sources);
@@ -172,7 +170,7 @@ pub fn client_name_parser() -> SuggestingParser<StringValueParser> {
 }
 
 /// Returns the client of this name.
-pub fn find_client(name: &str) -> Result<&'static KnownClient, CliError> {
+pub fn find_client(name: &str) -> Result<&'static KnownClient> {
     clients::find_client(name).ok_or_else(|| {
         let known = clients::ALL.map(|client| client.id);
         let all = known.join(", ");
@@ -201,7 +199,7 @@ impl ClientInstallation {
         client: &'static KnownClient,
         options: &InstallArgs,
         sources: &ConfigSources,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self> {
         if options.http && client.transports == ClientTransports::Stdio {
             let message = format!("{} does not support HTTP servers", client.id);
             return Err(CliError::new(ErrorCode::CliClient, message).hint("remove --http"));
@@ -224,11 +222,7 @@ impl ClientInstallation {
     }
 
     /// Plans the move of the client's servers, if `--move` is given.
-    fn plan_move(
-        &self,
-        context: &CliContext,
-        options: &InstallArgs,
-    ) -> Result<Option<ServerMove>, CliError> {
+    fn plan_move(&self, context: &CliContext, options: &InstallArgs) -> Result<Option<ServerMove>> {
         let found = self.direct.movable_from(&self.file.at.path);
         if !options.moves || found.is_empty() {
             return Ok(None);
@@ -238,7 +232,7 @@ impl ClientInstallation {
     }
 
     /// Returns the text of the file without these servers and with toolgate's entry.
-    fn updated_text(&self, moved: &[ServerName]) -> Result<(String, Vec<LossJson>), CliError> {
+    fn updated_text(&self, moved: &[ServerName]) -> Result<(String, Vec<LossJson>)> {
         let mut before = self.before.clone().unwrap_or_default();
         for name in moved {
             let removed = self.dialect.remove(&before, name).map_err(|error| {
@@ -305,11 +299,7 @@ impl ClientInstallation {
         }
     }
 
-    fn preview(
-        &self,
-        context: &CliContext,
-        options: &InstallArgs,
-    ) -> Result<InstallReport, CliError> {
+    fn preview(&self, context: &CliContext, options: &InstallArgs) -> Result<InstallReport> {
         let moving = self.plan_move(context, options)?;
         let moved = moving.as_ref().map(|it| it.names.clone()).unwrap_or_default();
         let (after, losses) = self.updated_text(&moved)?;
@@ -345,7 +335,7 @@ impl ClientInstallation {
         context: &CliContext,
         options: &InstallArgs,
         approve: Option<ApproverArg>,
-    ) -> Result<InstallReport, CliError> {
+    ) -> Result<InstallReport> {
         let moving = self.plan_move(context, options)?;
         let moved = moving.as_ref().map(|it| it.names.clone()).unwrap_or_default();
         let (after, losses) = self.updated_text(&moved)?;
@@ -378,7 +368,7 @@ impl ClientInstallation {
         context: &CliContext,
         after: &str,
         moved: MovedServers,
-    ) -> Result<Option<PathBuf>, CliError> {
+    ) -> Result<Option<PathBuf>> {
         let path = &*self.file.at.path;
         let folders = install_registry::missing_folders(path);
         let access = match self.file.at.scope {
@@ -426,7 +416,7 @@ impl ClientInstallation {
         context: &CliContext,
         done: &InstallReport,
         options: &InstallArgs,
-    ) -> Result<(), CliError> {
+    ) -> Result<()> {
         let dry_run = options.dry_run;
         let (client, file) = (self.client, done.file.display());
         let name = &done.name;

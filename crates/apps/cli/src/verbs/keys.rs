@@ -8,14 +8,12 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use toolgate_model::ErrorCode;
-
-use super::approvals::operator_access::OperatorAccess;
 use super::since::parse_age;
 use crate::cli_context::CliContext;
-use crate::control::{AccessKeyJson, KeyRequest};
-use crate::exit::{CliError, Exit};
+use crate::control::{AccessKeyJson, ControlRequest, KeyRequest};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, TextTable, escape_invisible, relative_time};
+use crate::server_access::ServerAccess;
 use crate::suggest::did_you_mean;
 
 /// The arguments of `toolgate keys`.
@@ -55,26 +53,26 @@ fn parse_lifetime(text: &str) -> Result<Duration, String> {
     parse_age(text).ok_or_else(|| format!("`{text}` is not a duration such as 12h or 90d"))
 }
 
-pub async fn run(context: &CliContext, options: &KeysArgs) -> Result<Exit, CliError> {
-    let access = OperatorAccess::find(context).await?;
+pub async fn run(context: &CliContext, options: &KeysArgs) -> Result<Exit> {
+    let access = ServerAccess::find_for_operator(context).await?;
     let done = match options.what.as_ref().unwrap_or(&KeysCommand::List) {
         KeysCommand::Add { name, expires } => add(context, &access, name, *expires).await,
         KeysCommand::List => list(context, &access).await,
         KeysCommand::Revoke { name } => revoke(context, &access, name).await,
     };
-    access.close().await?;
+    access.close().await;
     done
 }
 
 async fn add(
     context: &CliContext,
-    access: &OperatorAccess,
+    access: &ServerAccess,
     name: &str,
     expires: Option<Duration>,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let lifetime = expires.map(|lifetime| lifetime.as_secs());
-    let added: AccessKeyJson =
-        access.keys(&KeyRequest::Add { name: name.to_owned(), lifetime }).await?;
+    let asked = KeyRequest::Add { name: name.to_owned(), lifetime };
+    let added: AccessKeyJson = access.ask(&ControlRequest::Keys { asked }).await?;
     out::print(context, &added, || format!("{}\n", added.key.as_deref().unwrap_or_default()))?;
     let until = added.expires.map(|until| format!(" until {until}")).unwrap_or_default();
     out::note(&format!(
@@ -84,8 +82,12 @@ async fn add(
     Ok(Exit::Done)
 }
 
-async fn list(context: &CliContext, access: &OperatorAccess) -> Result<Exit, CliError> {
-    let keys: Vec<AccessKeyJson> = access.keys(&KeyRequest::List).await?;
+async fn fetch_keys(access: &ServerAccess) -> Result<Vec<AccessKeyJson>> {
+    access.ask(&ControlRequest::Keys { asked: KeyRequest::List }).await
+}
+
+async fn list(context: &CliContext, access: &ServerAccess) -> Result<Exit> {
+    let keys = fetch_keys(access).await?;
     let none = "there are no keys; run `toolgate keys add NAME` to create one";
     out::print_list(context, &keys, none, |keys| {
         let mut table = TextTable::new(&["NAME", "DIGEST", "ADDED", "EXPIRES"]);
@@ -98,14 +100,11 @@ async fn list(context: &CliContext, access: &OperatorAccess) -> Result<Exit, Cli
     })
 }
 
-async fn revoke(
-    context: &CliContext,
-    access: &OperatorAccess,
-    name: &str,
-) -> Result<Exit, CliError> {
-    let revoked: bool = access.keys(&KeyRequest::Revoke { name: name.to_owned() }).await?;
+async fn revoke(context: &CliContext, access: &ServerAccess, name: &str) -> Result<Exit> {
+    let asked = KeyRequest::Revoke { name: name.to_owned() };
+    let revoked: bool = access.ask(&ControlRequest::Keys { asked }).await?;
     if !revoked {
-        let keys: Vec<AccessKeyJson> = access.keys(&KeyRequest::List).await?;
+        let keys = fetch_keys(access).await?;
         let known: Vec<_> = keys.iter().map(|key| key.name.as_str()).collect();
         let hint = did_you_mean(name, &known, "run `toolgate keys list` to list the keys");
         return Err(CliError::new(ErrorCode::GatewayKey, format!("`{name}` has no key")).hint(hint));

@@ -12,7 +12,7 @@ use toolgate_host::{Plan, Setup};
 use crate::cli_context::CliContext;
 use crate::control::{ConfigFinding, ControlRequest, ServerRow, ServersReport};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit, error_chain};
+use crate::exit::{Exit, Result, error_chain};
 use crate::out::{self, Spinner, TextTable, escape_invisible};
 use crate::server_access::{RunningGateway, ServerAccess};
 
@@ -33,7 +33,7 @@ pub struct ListArgs {
     wait: u32,
 }
 
-pub async fn run(context: &CliContext, options: &ListArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ListArgs) -> Result<Exit> {
     let mut files = context.setup_options()?;
     // Consent decides which of two entries for the same server is in effect, and an entry that
     // leads back to the running gateway is none.
@@ -91,7 +91,7 @@ pub async fn run(context: &CliContext, options: &ListArgs) -> Result<Exit, CliEr
 async fn connect_servers(
     context: &CliContext,
     wait: Duration,
-) -> Result<(ServersReport, ServerAccess), CliError> {
+) -> Result<(ServersReport, ServerAccess)> {
     let deadline = Instant::now() + wait.saturating_sub(CLOSE_TIMEOUT);
     let _spinner = Spinner::new("waiting for servers");
     let options = EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
@@ -137,7 +137,7 @@ fn print_late_servers(rows: &[ServerRow], seconds: u32) {
     }
 }
 
-fn print(context: &CliContext, report: &ServersReport) -> Result<(), CliError> {
+fn print(context: &CliContext, report: &ServersReport) -> Result<()> {
     if report.servers.is_empty() && !context.json {
         return Ok(());
     }

@@ -10,12 +10,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use toolgate_host::pins::{LockFile as Locked, LockViolation};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, LockReport as Answer, PinRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, Spinner, escape_invisible};
 use crate::server_access::ServerAccess;
 
@@ -37,7 +35,7 @@ pub struct LockArgs {
     output: PathBuf,
 }
 
-pub async fn run(context: &CliContext, options: &LockArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &LockArgs) -> Result<Exit> {
     let locked = match options.check {
         true => Some(read_lock_file(&options.output)?),
         false => None,
@@ -49,14 +47,14 @@ pub async fn run(context: &CliContext, options: &LockArgs) -> Result<Exit, CliEr
     }
 }
 
-async fn fetch_lock(context: &CliContext) -> Result<Answer, CliError> {
+async fn fetch_lock(context: &CliContext) -> Result<Answer> {
     let options = EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
     let _spinner = Spinner::new("listing what servers offer");
     let question = ControlRequest::Pins { asked: PinRequest::Lock };
     ServerAccess::ask_once(context, options, &question).await
 }
 
-fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit, CliError> {
+fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit> {
     if !now.problems.is_empty() {
         now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
         return Err(CliError::new(
@@ -74,9 +72,7 @@ fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit,
     // The old file stays in place until the new one is complete.
     let beside = options.output.with_extension("lock.new");
     let written = fs::write(&beside, &now.text).and_then(|()| fs::rename(&beside, &options.output));
-    written.map_err(|error| {
-        CliError::new(ErrorCode::CliWrite, format!("cannot write {shown}: {error}"))
-    })?;
+    written.or_fail(ErrorCode::CliWrite, format_args!("cannot write {shown}"))?;
     let servers = lock.servers.len();
     let text = format!("locked {} in {shown}", out::count(servers, "server"));
     let value = serde_json::json!({ "file": options.output, "servers": servers });
@@ -106,7 +102,7 @@ fn example(ecosystem: &str, name: &str) -> String {
     }
 }
 
-fn check(context: &CliContext, locked: &Locked, now: &Answer) -> Result<Exit, CliError> {
+fn check(context: &CliContext, locked: &Locked, now: &Answer) -> Result<Exit> {
     let violations = locked.check(&Locked::parse(&now.text)?);
     out::print(context, &violations, || violations.iter().map(violation_text).collect())?;
     now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
@@ -129,7 +125,7 @@ fn violation_text(violation: &LockViolation) -> String {
 }
 
 /// Reads a lock file. The error for a missing file says how to create it.
-pub fn read_lock_file(file: &Path) -> Result<Locked, CliError> {
+pub fn read_lock_file(file: &Path) -> Result<Locked> {
     let shown = file.display();
     let text = fs::read_to_string(file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command, CommandFactory as _};
 use clap_mangen::Man;
 
-use toolgate_model::ErrorCode;
-
 use crate::cli::Cli;
-use crate::exit::{CliError, Exit};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
 use crate::out;
 
 /// The arguments of `toolgate man`.
@@ -21,20 +19,15 @@ pub struct ManArgs {
     folder: Option<PathBuf>,
 }
 
-pub fn run(options: &ManArgs) -> Result<Exit, CliError> {
+pub fn run(options: &ManArgs) -> Result<Exit> {
     let mut command = Cli::command();
     // Adds the global options to every verb.
     command.build();
     match &options.folder {
         None => out::data(&page(&command)?)?,
         Some(folder) => {
-            let failed = |error| {
-                CliError::new(
-                    ErrorCode::CliWrite,
-                    format!("cannot create {}: {error}", folder.display()),
-                )
-            };
-            std::fs::create_dir_all(folder).map_err(failed)?;
+            std::fs::create_dir_all(folder)
+                .or_fail(ErrorCode::CliWrite, format_args!("cannot create {}", folder.display()))?;
             write(&command, "toolgate", folder)?;
         }
     }
@@ -42,12 +35,10 @@ pub fn run(options: &ManArgs) -> Result<Exit, CliError> {
 }
 
 /// Writes the pages of a command and of its subcommands.
-fn write(command: &Command, name: &str, folder: &Path) -> Result<(), CliError> {
+fn write(command: &Command, name: &str, folder: &Path) -> Result<()> {
     let path = folder.join(format!("{name}.1"));
-    let failed = |error| {
-        CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", path.display()))
-    };
-    std::fs::write(&path, page(command)?).map_err(failed)?;
+    std::fs::write(&path, page(command)?)
+        .or_fail(ErrorCode::CliWrite, format_args!("cannot write {}", path.display()))?;
     out::line(&path.display().to_string())?;
     let shown = command.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help");
     for inner in shown {
@@ -56,11 +47,9 @@ fn write(command: &Command, name: &str, folder: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-fn page(command: &Command) -> Result<Vec<u8>, CliError> {
+fn page(command: &Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     let rendered = Man::new(command.clone()).render(&mut page);
-    rendered.map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot render a manual page: {error}"))
-    })?;
+    rendered.or_fail(ErrorCode::CliInternal, "cannot render a manual page")?;
     Ok(page)
 }

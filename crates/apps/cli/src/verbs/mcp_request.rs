@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use toolgate_host::ShutdownSignals;
-use toolgate_model::ErrorCode;
 use toolgate_wire::Frame;
 
 use crate::cli_context::CliContext;
-use crate::control::{ControlRequest, ServerInventory};
+use crate::control::ServerInventory;
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::CliError;
+use crate::exit::{CliError, Result};
 use crate::interactor::TerminalInteractor;
 use crate::out::Spinner;
 use crate::server_access::ServerAccess;
+use crate::shutdown;
 
 /// An MCP request to a server.
 pub struct McpRequest {
@@ -27,17 +27,33 @@ pub struct McpRequest {
 pub async fn send(
     context: &CliContext,
     server: &str,
-    request: impl AsyncFnOnce(&ServerAccess, &ServerInventory) -> Result<McpRequest, CliError>,
-) -> Result<Frame, CliError> {
+    request: impl AsyncFnOnce(&ServerAccess, &ServerInventory) -> Result<McpRequest>,
+) -> Result<Frame> {
     let spinner = Spinner::new(&format!("waiting for {server}"));
-    let failed = |error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
-    };
-    let mut signals = ShutdownSignals::new().map_err(failed)?;
+    let mut signals = shutdown::signals()?;
     let access = ServerAccess::find(context, EmbeddedGatewayOptions::single_server(server)).await?;
     let interactor = Arc::new(TerminalInteractor::new(server, spinner, context.verbose));
-    let from = McpRequestRoute { access: &access, server, profile: context.profile_or_default() };
-    let outcome = send_to_server(from, interactor, request, &mut signals).await;
+    let opening = async {
+        let profile = context.profile_or_default();
+        let inventory = access.inventory(server, profile).await?;
+        inventory.check_usable()?;
+        let request = request(&access, &inventory).await?;
+        Ok((request, access.open_session(profile, interactor).await?))
+    };
+    let outcome = match unless_interrupted(&mut signals, opening).await {
+        Ok((McpRequest { method, members }, link)) => {
+            // With a progress token the server can report progress, which keeps the call from
+            // timing out.
+            let params = format!(r#"{{{members},"_meta":{{"progressToken":1}}}}"#);
+            let answer = link.request(server, method, &params);
+            let answer = unless_interrupted(&mut signals, answer).await;
+            // Closing the session cancels an interrupted request at the server; wait until that is
+            // sent.
+            link.close().await;
+            answer
+        }
+        Err(failure) => Err(failure),
+    };
     tokio::select! {
         () = access.close() => {}
         () = signals.next() => {}
@@ -45,38 +61,11 @@ pub async fn send(
     outcome
 }
 
-/// The server that a request goes to, and the profile it uses.
-struct McpRequestRoute<'a> {
-    access: &'a ServerAccess,
-    server: &'a str,
-    profile: &'a str,
-}
-
-async fn send_to_server(
-    McpRequestRoute { access, server, profile }: McpRequestRoute<'_>,
-    interactor: Arc<TerminalInteractor>,
-    request: impl AsyncFnOnce(&ServerAccess, &ServerInventory) -> Result<McpRequest, CliError>,
-    signals: &mut ShutdownSignals,
-) -> Result<Frame, CliError> {
-    let question =
-        ControlRequest::Discover { server: server.to_owned(), profile: profile.to_owned() };
-    let inventory: ServerInventory = unless_interrupted(signals, access.ask(&question)).await?;
-    inventory.check_usable()?;
-    let McpRequest { method, members } = request(access, &inventory).await?;
-    let link = access.open_session(profile, interactor).await?;
-    // With a progress token the server can report progress, which keeps the call from timing out.
-    let params = format!(r#"{{{members},"_meta":{{"progressToken":1}}}}"#);
-    let answer = unless_interrupted(signals, link.request(server, method, &params)).await;
-    // Closing the session cancels an interrupted request at the server; wait until that is sent.
-    link.close().await;
-    answer
-}
-
 /// Runs the work until it is done or a signal arrives.
 pub async fn unless_interrupted<T>(
     signals: &mut ShutdownSignals,
-    work: impl Future<Output = Result<T, CliError>>,
-) -> Result<T, CliError> {
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
     tokio::select! {
         outcome = work => outcome,
         () = signals.next() => Err(CliError::interrupted()),

@@ -9,13 +9,11 @@ mod display;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
 use crate::complete::{server_names, tool_names};
 use crate::control::{ControlRequest, PinJson, PinReport as Found, PinRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, TextTable, escape_invisible, relative_time};
 use crate::prompt;
 use crate::server_access::ServerAccess;
@@ -84,10 +82,8 @@ struct PinFilterArgs {
     name: Option<String>,
 }
 
-pub async fn run(context: &CliContext, options: &PinsArgs) -> Result<Exit, CliError> {
-    let gateway_options =
-        EmbeddedGatewayOptions { idle: true, quiet: true, ..EmbeddedGatewayOptions::default() };
-    let access = ServerAccess::find(context, gateway_options).await?;
+pub async fn run(context: &CliContext, options: &PinsArgs) -> Result<Exit> {
+    let access = ServerAccess::find(context, EmbeddedGatewayOptions::idle_and_quiet()).await?;
     let done = match &options.what {
         None => list(context, &access, &PinFilterArgs::default()).await,
         Some(PinsCommand::List(which)) => list(context, &access, which).await,
@@ -105,7 +101,7 @@ pub async fn run(context: &CliContext, options: &PinsArgs) -> Result<Exit, CliEr
     done
 }
 
-async fn fetch_pins(access: &ServerAccess, which: &PinFilterArgs) -> Result<Found, CliError> {
+async fn fetch_pins(access: &ServerAccess, which: &PinFilterArgs) -> Result<Found> {
     let asked = PinRequest::Show { server: which.server.clone(), name: which.name.clone() };
     let found: Found = access.ask(&ControlRequest::Pins { asked }).await?;
     found.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
@@ -119,11 +115,7 @@ async fn fetch_pins(access: &ServerAccess, which: &PinFilterArgs) -> Result<Foun
     }
 }
 
-async fn list(
-    context: &CliContext,
-    access: &ServerAccess,
-    which: &PinFilterArgs,
-) -> Result<Exit, CliError> {
+async fn list(context: &CliContext, access: &ServerAccess, which: &PinFilterArgs) -> Result<Exit> {
     let found = fetch_pins(access, which).await?;
     out::print_list(context, &found.lines, "no definitions are known or approved", |lines| {
         let headings = ["SERVER", "KIND", "NAME", "STATE", "APPROVED BY", "AT"];
@@ -136,11 +128,7 @@ async fn list(
     })
 }
 
-async fn diff(
-    context: &CliContext,
-    access: &ServerAccess,
-    which: &PinFilterArgs,
-) -> Result<Exit, CliError> {
+async fn diff(context: &CliContext, access: &ServerAccess, which: &PinFilterArgs) -> Result<Exit> {
     let mut found = fetch_pins(access, which).await?;
     found.lines.retain(|line| line.state != "pinned");
     let none = "nothing changed since the approval";
@@ -161,7 +149,7 @@ async fn approve(
     access: &ServerAccess,
     which: &PinFilterArgs,
     flags: ApproveFlags,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let server = which.server.clone().unwrap_or_default();
     let mut found = fetch_pins(access, which).await?;
     if !found.lines.iter().any(|line| line.digest.is_some()) {
@@ -192,7 +180,7 @@ async fn forget(
     access: &ServerAccess,
     server: &str,
     name: Option<&str>,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let name = name.map(str::to_owned);
     let asked = PinRequest::Forget { server: server.to_owned(), name };
     let forgotten: u64 = access.ask(&ControlRequest::Pins { asked }).await?;
@@ -210,7 +198,7 @@ async fn forget(
 
 /// Asks the user to confirm the approval, and again for definitions with findings. Flags replace
 /// the prompts.
-fn confirm(server: &str, lines: &[PinJson], flags: ApproveFlags) -> Result<(), CliError> {
+fn confirm(server: &str, lines: &[PinJson], flags: ApproveFlags) -> Result<()> {
     let action = format!("approve the definitions of `{server}`");
     let ask = |question: String| match prompt::confirm(
         &question,

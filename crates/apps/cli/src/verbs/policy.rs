@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use toolgate_host::policy::Effect;
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 
 /// The arguments of `toolgate policy`.
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ enum PolicyCommand {
     Replay(replay::PolicyReplayArgs),
 }
 
-pub async fn run(context: &CliContext, options: &PolicyArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &PolicyArgs) -> Result<Exit> {
     match &options.what {
         PolicyCommand::Allow(options) => edit::run(context, options, Effect::Allow).await,
         PolicyCommand::Ask(options) => edit::run(context, options, Effect::Ask).await,

@@ -5,13 +5,12 @@ use std::io::stdin;
 use clap::Args;
 use serde_json::Value;
 use toolgate_host::content;
-use toolgate_model::ErrorCode;
 use toolgate_wire::{method, string};
 
 use super::mcp_request::{self, McpRequest};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::escape_invisible;
 use crate::{arguments, out};
 
@@ -31,7 +30,7 @@ pub struct PromptArgs {
 
 impl PromptArgs {
     /// Fails if a required argument is missing.
-    fn check_required(&self, definition: &Value, arguments: &str) -> Result<(), CliError> {
+    fn check_required(&self, definition: &Value, arguments: &str) -> Result<()> {
         let given: Value = serde_json::from_str(arguments).unwrap_or_default();
         let required = definition["arguments"].as_array().into_iter().flatten();
         let mut required = required.filter(|argument| argument["required"] == true);
@@ -47,7 +46,7 @@ impl PromptArgs {
     }
 }
 
-pub async fn run(context: &CliContext, options: &PromptArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &PromptArgs) -> Result<Exit> {
     let answer = mcp_request::send(context, &options.server, async |_, inventory| {
         let prompt = inventory.find_capability(&inventory.prompts, "prompt", &options.name)?;
         // Arguments of prompts are always strings.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::Value;
 use toolgate_host::content;
-use toolgate_model::ErrorCode;
 use toolgate_wire::{method, string};
 
 use super::mcp_request::{self, McpRequest};
@@ -13,7 +12,7 @@ use super::result_file;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::{ControlRequest, ServerInventory};
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out;
 use crate::server_access::ServerAccess;
 
@@ -31,7 +30,7 @@ pub struct ReadResourceArgs {
     output: Option<PathBuf>,
 }
 
-pub async fn run(context: &CliContext, options: &ReadResourceArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ReadResourceArgs) -> Result<Exit> {
     let answer = mcp_request::send(context, &options.server, async |access, inventory| {
         let uri = string::encode(&resolve_exposed_uri(access, inventory, &options.uri).await?);
         Ok(McpRequest { method: method::RESOURCES_READ, members: format!(r#""uri":{uri}"#) })
@@ -59,7 +58,7 @@ pub async fn resolve_exposed_uri(
     access: &ServerAccess,
     inventory: &ServerInventory,
     uri: &str,
-) -> Result<String, CliError> {
+) -> Result<String> {
     let known = match inventory.find_capability(&inventory.resources, "resource", uri) {
         Ok(listed) => listed.exposed_name()?,
         Err(_) => uri,
@@ -73,7 +72,7 @@ pub async fn resolve_exposed_uri(
     })
 }
 
-fn show(contents: &[Value]) -> Result<(), CliError> {
+fn show(contents: &[Value]) -> Result<()> {
     for part in contents {
         out::text(&content::resource_text(part))?;
         if part["blob"].is_string() {

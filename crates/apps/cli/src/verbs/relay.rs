@@ -1,13 +1,12 @@
 //! Relays bytes between a client on stdin and stdout and the gateway that serves the home.
 
 use tokio::io::{AsyncWriteExt as _, copy, stdin, stdout};
-use toolgate_model::ErrorCode;
 use toolgate_transport::local::{LocalReader, LocalWriter};
 
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 
 /// Relays until the client closes stdin and has received its last answers.
-pub async fn run((mut reader, mut writer): (LocalReader, LocalWriter)) -> Result<Exit, CliError> {
+pub async fn run((mut reader, mut writer): (LocalReader, LocalWriter)) -> Result<Exit> {
     let from_client = async {
         let copied = copy(&mut stdin(), &mut writer).await;
         // Forwards the end of the client's input; answers may still arrive.

@@ -10,12 +10,10 @@ use serde_json::json;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::{ConfigScope, ServerName};
 
-use toolgate_model::ErrorCode;
-
 use super::declaration::{self, files, messages, scope::ScopeArg};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, escape_invisible};
 use crate::suggest::unknown_server_error;
 
@@ -40,7 +38,7 @@ pub struct RemoveArgs {
     from: Option<PathBuf>,
 }
 
-pub async fn run(context: &CliContext, options: &RemoveArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &RemoveArgs) -> Result<Exit> {
     let name = ServerName::new(&options.name)?;
     let file = find_file(context, options, &name)?;
     let edited = file.change(|text| file.dialect.remove(text, &name))?;
@@ -63,7 +61,7 @@ fn find_file(
     context: &CliContext,
     options: &RemoveArgs,
     name: &ServerName,
-) -> Result<ConfigDocument, CliError> {
+) -> Result<ConfigDocument> {
     if let Some(from) = &options.from {
         return ConfigDocument::from_path(from, ConfigScope::User).map_err(CliError::from);
     }
@@ -111,7 +109,7 @@ fn foreign_file_error(file: &ConfigDocument, name: &ServerName) -> CliError {
 }
 
 /// Revokes consent and trust of the server, and prints which other file declares it.
-async fn forget_consent(context: &CliContext, name: &ServerName) -> Result<Exit, CliError> {
+async fn forget_consent(context: &CliContext, name: &ServerName) -> Result<Exit> {
     let mut setup = context.load_setup().await?;
     if setup.revoke(name.as_str()).await? {
         out::note("revoked the consent to start it");

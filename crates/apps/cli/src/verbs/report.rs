@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use toolgate_model::ErrorCode;
-
 use super::score::fetch_standings;
 use super::since::{self, TimeArg};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out;
 use crate::review::{render_html, render_markdown};
 
@@ -55,7 +53,7 @@ impl ReportFormatArg {
     }
 }
 
-pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit> {
     let collector = since::count_journal(context, options.since).await?;
     let report = collector.report(&fetch_standings(context).await?);
     let named = options.output.as_deref().and_then(ReportFormatArg::from_extension);
@@ -63,11 +61,9 @@ pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit, Cli
     let text = match options.format.or(named).unwrap_or(usual) {
         ReportFormatArg::Md => render_markdown(&report),
         ReportFormatArg::Html => render_html(&report),
-        ReportFormatArg::Json => {
-            serde_json::to_string_pretty(&report).map(|text| text + "\n").map_err(|error| {
-                CliError::new(ErrorCode::CliInternal, format!("cannot write JSON: {error}"))
-            })?
-        }
+        ReportFormatArg::Json => serde_json::to_string_pretty(&report)
+            .map(|text| text + "\n")
+            .or_fail(ErrorCode::CliInternal, "cannot write JSON")?,
     };
     match &options.output {
         None => out::data(text.as_bytes())?,
@@ -77,7 +73,7 @@ pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit, Cli
 }
 
 /// Writes the file completely or not at all.
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
+fn write(path: &Path, text: &str) -> Result<()> {
     let failed = |error| {
         CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", path.display()))
     };

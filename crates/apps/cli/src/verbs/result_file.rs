@@ -6,9 +6,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, Engine, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
-use toolgate_model::ErrorCode;
-
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
 use crate::out;
 
 /// Accepts missing padding and trailing bits, which some servers send.
@@ -26,7 +24,7 @@ pub fn is_binary(block: &Value) -> bool {
 
 /// Writes binary content to the file, and prints the text beside it. Several contents go to
 /// numbered files. Without binary content it writes all text.
-pub fn write(file: &Path, blocks: &[Value]) -> Result<(), CliError> {
+pub fn write(file: &Path, blocks: &[Value]) -> Result<()> {
     let binary: Vec<_> = blocks.iter().filter_map(encoded).collect();
     let texts = blocks.iter().filter_map(text).collect::<Vec<_>>().concat();
     if binary.is_empty() {
@@ -43,12 +41,10 @@ pub fn write(file: &Path, blocks: &[Value]) -> Result<(), CliError> {
     Ok(())
 }
 
-fn write_bytes(file: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let failed = |error| {
-        CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", file.display()))
-    };
-    std::fs::write(file, bytes).map_err(failed)?;
-    out::note(&format!("wrote {} to {}", out::format_size(bytes.len()), file.display()));
+fn write_bytes(file: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(file, bytes)
+        .or_fail(ErrorCode::CliWrite, format_args!("cannot write {}", file.display()))?;
+    out::note(&format!("wrote {} to {}", out::format_size(bytes.len() as u64), file.display()));
     Ok(())
 }
 

@@ -3,9 +3,9 @@
 use tokio::io::{stdin, stdout};
 use toolgate_host::sample_server;
 
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 
-pub async fn run() -> Result<Exit, CliError> {
+pub async fn run() -> Result<Exit> {
     sample_server().serve_on(stdin(), stdout()).await;
     Ok(Exit::Done)
 }

@@ -10,7 +10,7 @@ use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::ControlRequest;
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out::{self, TextTable};
 use crate::review::{HealthScore, ScorePart, ServerDefinitionStatus};
 use crate::server_access::ServerAccess;
@@ -32,7 +32,7 @@ pub struct ScoreArgs {
     since: Option<TimeArg>,
 }
 
-pub async fn run(context: &CliContext, options: &ScoreArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ScoreArgs) -> Result<Exit> {
     let tally = since::count_journal(context, options.since).await?;
     let mut scores = tally.scores(&fetch_standings(context).await?);
     if let Some(name) = &options.server {
@@ -46,9 +46,7 @@ pub async fn run(context: &CliContext, options: &ScoreArgs) -> Result<Exit, CliE
 }
 
 /// Asks the gateway for the definition status of all servers.
-pub(super) async fn fetch_standings(
-    context: &CliContext,
-) -> Result<Vec<ServerDefinitionStatus>, CliError> {
+pub(super) async fn fetch_standings(context: &CliContext) -> Result<Vec<ServerDefinitionStatus>> {
     ServerAccess::ask_once(context, EmbeddedGatewayOptions::idle(), &ControlRequest::Standings)
         .await
 }

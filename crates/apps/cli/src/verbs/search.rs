@@ -8,12 +8,10 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, ToolMatch, ToolMatches, UnknownServer};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, TextTable, escape_invisible};
 use crate::server_access::ServerAccess;
 
@@ -35,7 +33,7 @@ pub struct SearchArgs {
     stdin: bool,
 }
 
-pub async fn run(context: &CliContext, options: &SearchArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &SearchArgs) -> Result<Exit> {
     let access = ServerAccess::find(context, EmbeddedGatewayOptions::idle()).await?;
     let searching = ToolSearch { context, access: &access, limit: options.limit };
     let done = match options.stdin {
@@ -54,12 +52,12 @@ struct ToolSearch<'a> {
 }
 
 impl ToolSearch<'_> {
-    async fn find(&self, query: &str) -> Result<ToolMatches, CliError> {
+    async fn find(&self, query: &str) -> Result<ToolMatches> {
         let (profile, query) = (self.context.profile_or_default().to_owned(), query.to_owned());
         self.access.ask(&ControlRequest::Search { profile, query, limit: self.limit }).await
     }
 
-    async fn search_once(&self, query: &str) -> Result<(), CliError> {
+    async fn search_once(&self, query: &str) -> Result<()> {
         let ToolMatches { found, unknown } = self.find(query).await?;
         print_unknown_servers(&unknown);
         let rows: Vec<_> = found.iter().map(match_json).collect();
@@ -68,13 +66,10 @@ impl ToolSearch<'_> {
     }
 
     /// Answers each query as it arrives, so that a program can send one after the other.
-    async fn search_stdin(&self) -> Result<(), CliError> {
-        let unread = |error| {
-            CliError::new(ErrorCode::CliRead, format!("cannot read standard input: {error}"))
-        };
+    async fn search_stdin(&self) -> Result<()> {
         let mut noted = false;
         for line in io::stdin().lock().lines() {
-            let query = line.map_err(unread)?;
+            let query = line.or_fail(ErrorCode::CliRead, "cannot read standard input")?;
             let ToolMatches { found, unknown } = self.find(&query).await?;
             if !std::mem::replace(&mut noted, true) {
                 print_unknown_servers(&unknown);

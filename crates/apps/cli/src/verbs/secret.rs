@@ -10,10 +10,8 @@ use serde_json::json;
 use toolgate_host::Secret as Hidden;
 use toolgate_host::config::{SecretStore, read_hidden};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, escape_invisible};
 use crate::suggest::did_you_mean;
 
@@ -51,7 +49,7 @@ enum SecretCommand {
     },
 }
 
-pub fn run(context: &CliContext, options: &SecretArgs) -> Result<Exit, CliError> {
+pub fn run(context: &CliContext, options: &SecretArgs) -> Result<Exit> {
     let secrets = SecretStore::of(&context.home);
     match &options.what {
         SecretCommand::Set { name } => set(context, &secrets, name),
@@ -60,7 +58,7 @@ pub fn run(context: &CliContext, options: &SecretArgs) -> Result<Exit, CliError>
     }
 }
 
-fn set(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit, CliError> {
+fn set(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit> {
     context.home.create()?;
     let value = read_value(name)?;
     secrets.set(name, &value)?;
@@ -69,14 +67,16 @@ fn set(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit, 
 }
 
 /// Reads the value from a hidden prompt or from stdin, without its final line break.
-fn read_value(name: &str) -> Result<Hidden<String>, CliError> {
-    let unread =
-        |error| CliError::new(ErrorCode::CliRead, format!("cannot read the value: {error}"));
+fn read_value(name: &str) -> Result<Hidden<String>> {
     let text = if out::can_prompt() {
-        read_hidden(&format!("Value of {}: ", escape_invisible(name))).map_err(unread)?
+        read_hidden(&format!("Value of {}: ", escape_invisible(name)))
+            .or_fail(ErrorCode::CliRead, "cannot read the value")?
     } else {
         let mut text = String::new();
-        std::io::stdin().take(MAX_SECRET_BYTES + 1).read_to_string(&mut text).map_err(unread)?;
+        std::io::stdin()
+            .take(MAX_SECRET_BYTES + 1)
+            .read_to_string(&mut text)
+            .or_fail(ErrorCode::CliRead, "cannot read the value")?;
         text
     };
     let text = text.strip_suffix('\n').unwrap_or(&text);
@@ -97,7 +97,7 @@ fn read_value(name: &str) -> Result<Hidden<String>, CliError> {
     Ok(Hidden::new(text.to_owned()))
 }
 
-fn list(context: &CliContext, secrets: &SecretStore) -> Result<Exit, CliError> {
+fn list(context: &CliContext, secrets: &SecretStore) -> Result<Exit> {
     let names = secrets.names()?;
     let none = "there are no secrets; run `toolgate secret set NAME` to store one";
     out::print_list(context, &names, none, |names| {
@@ -105,7 +105,7 @@ fn list(context: &CliContext, secrets: &SecretStore) -> Result<Exit, CliError> {
     })
 }
 
-fn remove(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit, CliError> {
+fn remove(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exit> {
     if !secrets.remove(name)? {
         let names = secrets.names()?;
         let known: Vec<_> = names.iter().map(String::as_str).collect();
@@ -117,11 +117,6 @@ fn remove(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exi
     print_result(context, name, "removed", &text)
 }
 
-fn print_result(
-    context: &CliContext,
-    name: &str,
-    action: &str,
-    text: &str,
-) -> Result<Exit, CliError> {
+fn print_result(context: &CliContext, name: &str, action: &str, text: &str) -> Result<Exit> {
     out::print_done(context, &json!({ "name": name, "action": action }), &escape_invisible(text))
 }

@@ -9,14 +9,13 @@ use std::time::Duration;
 use clap::Args;
 use tokio::net::{TcpListener, lookup_host};
 use toolgate_host::{ServerState, TreeGuarantee, parse_duration};
-use toolgate_model::ErrorCode;
 use toolgate_wire::Revision;
 
 use super::lock::{self, LOCK_FILE};
 use super::stdio;
 use crate::cli_context::CliContext;
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::home_claim::{self, HomeClaim};
 use crate::reload::ConfigReloader;
 use crate::server_access::RunningGateway;
@@ -54,7 +53,7 @@ fn revision(text: &str) -> Result<Revision, String> {
         .map_err(|_| format!("expected one of {}", Revision::ALL.map(Revision::as_str).join(", ")))
 }
 
-pub async fn run(context: &CliContext, options: &ServeArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ServeArgs) -> Result<Exit> {
     let lock = options.frozen.then(|| lock::read_lock_file(&options.lock)).transpose()?;
     if options.stdio {
         return stdio::run(context, options.protocol, options.park, lock).await;
@@ -97,7 +96,7 @@ async fn serve(
     claim: &HomeClaim,
     listener: TcpListener,
     (stop, ending): (ShutdownTrigger, ShutdownSignal),
-) -> Result<(), CliError> {
+) -> Result<()> {
     let clients = async {
         let gateway = embedded.gateway(None, None);
         let served = gateway.serve_http(listener, ending.clone().wait()).await;
@@ -111,7 +110,7 @@ async fn serve(
 }
 
 /// Resolves the listen address. Only loopback is allowed, because keys are sent unencrypted.
-async fn resolve_loopback(listen: &str) -> Result<SocketAddr, CliError> {
+async fn resolve_loopback(listen: &str) -> Result<SocketAddr> {
     let example = "use a loopback address, for example --listen 127.0.0.1:7420";
     let unknown = |why: String| {
         CliError::new(ErrorCode::GatewayAddress, format!("cannot listen on {listen}: {why}"))
@@ -129,7 +128,7 @@ async fn resolve_loopback(listen: &str) -> Result<SocketAddr, CliError> {
     Ok(address)
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener, CliError> {
+async fn bind(address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
             let by = match listening_process::find(address) {

@@ -7,10 +7,8 @@ use toolgate_host::audit::{JournalError, read_since};
 use toolgate_host::parse_duration;
 use toolgate_model::time::{parse_rfc3339, to_millis};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, error_chain};
+use crate::exit::{ErrorCode, OrFail as _, Result, error_chain};
 use crate::out;
 use crate::review::UsageCollector;
 
@@ -42,10 +40,7 @@ pub fn parse_age(text: &str) -> Option<Duration> {
 const REPORTED_ERRORS: usize = 20;
 
 /// Counts the journal of this home. Prints a note for each part that cannot be read.
-pub async fn count_journal(
-    context: &CliContext,
-    since: Option<TimeArg>,
-) -> Result<UsageCollector, CliError> {
+pub async fn count_journal(context: &CliContext, since: Option<TimeArg>) -> Result<UsageCollector> {
     let folder = context.home.state_dir().join("journal");
     let since = since.map_or(0, |TimeArg(ms)| ms);
     let count = move || {
@@ -60,9 +55,9 @@ pub async fn count_journal(
         }
         Ok::<_, JournalError>((collector, unread))
     };
-    let counted = tokio::task::spawn_blocking(count).await.map_err(|error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot count the journal: {error}"))
-    })?;
+    let counted = tokio::task::spawn_blocking(count)
+        .await
+        .or_fail(ErrorCode::CliInternal, "cannot count the journal")?;
     let (collector, unread) = counted?;
     for error in &unread {
         let why = out::escape_invisible_lines(&error_chain(error));

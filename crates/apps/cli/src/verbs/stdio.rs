@@ -13,7 +13,7 @@ use toolgate_wire::Revision;
 use super::relay;
 use crate::cli_context::CliContext;
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::home_claim::HomeClaim;
 use crate::reload::ConfigReloader;
 use crate::server_access::RunningGateway;
@@ -37,7 +37,7 @@ pub async fn run(
     strict: Option<Revision>,
     park: Duration,
     lock: Option<LockFile>,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     // A relay has no config files to reload, but SIGHUP must not end it.
     let _hangups = reload::hangup_signals()?;
     // With a lock file it does not relay, because the other gateway may not enforce it.

@@ -8,13 +8,11 @@ use serde_json::json;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::{Plan, ServerName};
 
-use toolgate_model::ErrorCode;
-
 use super::declaration::{self, files, messages};
 use super::get;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, escape_invisible};
 
 /// The arguments of `toolgate enable` and `toolgate disable`.
@@ -26,20 +24,19 @@ pub struct SwitchArgs {
     name: String,
 }
 
-pub async fn run(context: &CliContext, options: &SwitchArgs, on: bool) -> Result<Exit, CliError> {
-    let read = async || Ok::<_, CliError>(context.load_setup().await?.plan().clone());
-    let plan = read().await?;
+pub async fn run(context: &CliContext, options: &SwitchArgs, on: bool) -> Result<Exit> {
+    let plan = read_plan(context).await?;
     let entry = get::find_entry(&plan, &options.name)?;
     let name = entry.spec.name.clone();
     if files::is_enabled(entry) == on {
         return print_result(context, &name, on, None);
     }
     let mut changed = remove_override(context, &name)?;
-    let plan = read().await?;
+    let plan = read_plan(context).await?;
     if !is_switched(&plan, &name, on) {
         changed = Some(switch(context, &plan, &name, on)?);
     }
-    if !is_switched(&read().await?, &name, on) {
+    if !is_switched(&read_plan(context).await?, &name, on) {
         let word = verb_for(on);
         return Err(CliError::new(
             ErrorCode::ConfigConflict,
@@ -52,6 +49,10 @@ pub async fn run(context: &CliContext, options: &SwitchArgs, on: bool) -> Result
     Ok(Exit::Done)
 }
 
+async fn read_plan(context: &CliContext) -> Result<Plan> {
+    Ok(context.load_setup().await?.plan().clone())
+}
+
 fn verb_for(on: bool) -> &'static str {
     if on { "enable" } else { "disable" }
 }
@@ -61,10 +62,7 @@ fn is_switched(plan: &Plan, name: &ServerName, on: bool) -> bool {
 }
 
 /// Removes an entry from the user's file that only enables or disables the server.
-fn remove_override(
-    context: &CliContext,
-    name: &ServerName,
-) -> Result<Option<ConfigDocument>, CliError> {
+fn remove_override(context: &CliContext, name: &ServerName) -> Result<Option<ConfigDocument>> {
     if context.config.is_some() {
         return Ok(None);
     }
@@ -83,7 +81,7 @@ fn switch(
     plan: &Plan,
     name: &ServerName,
     on: bool,
-) -> Result<ConfigDocument, CliError> {
+) -> Result<ConfigDocument> {
     let declared = plan.entry(name).and_then(files::document_of);
     if let Some(file) = declared.filter(|file| files::is_ours(context, file)) {
         let edited = file.change(|text| file.dialect.set_enabled(text, name, on))?;
@@ -113,7 +111,7 @@ fn print_result(
     name: &ServerName,
     enabled: bool,
     file: Option<ConfigDocument>,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let path = file.as_ref().map(ConfigDocument::path);
     let value = json!({
         "name": name, "enabled": enabled, "changed": path.is_some(), "file": path,

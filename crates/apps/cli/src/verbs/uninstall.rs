@@ -14,13 +14,11 @@ use toolgate_host::config::{
 };
 use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 
-use toolgate_model::ErrorCode;
-
 use super::install::{
     InstallScopeArg, approve, client_name_parser, entry::ExistingEntries, find_client,
 };
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out;
 use crate::transfer::file_change::FileChange;
 use crate::transfer::install_registry::{self, InstallRegistry, InstalledEntry, MovedServers};
@@ -58,7 +56,7 @@ struct UninstallReport {
     diff: Option<String>,
 }
 
-pub async fn run(context: &CliContext, options: &UninstallArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &UninstallArgs) -> Result<Exit> {
     let sources = client_sources(context)?;
     let clients: Vec<_> =
         options.clients.iter().map(|name| find_client(name)).collect::<Result<_, _>>()?;
@@ -117,7 +115,7 @@ impl InstalledClientFile {
         context: &CliContext,
         client: &'static KnownClient,
         file: ConfigDocument,
-    ) -> Result<Option<Self>, CliError> {
+    ) -> Result<Option<Self>> {
         let Some(text) = read_file(&file.at.path)? else { return Ok(None) };
         let dialect = file_dialect(&file, &text);
         let existing = ExistingEntries::of(context, dialect, &text, &file.at);
@@ -167,7 +165,7 @@ impl InstalledClientFile {
         }
     }
 
-    fn preview(&self) -> Result<UninstallReport, CliError> {
+    fn preview(&self) -> Result<UninstallReport> {
         let change = FileChange {
             path: self.file.at.path.to_path_buf(),
             dialect: file_dialect(&self.file, &self.text),
@@ -178,17 +176,15 @@ impl InstalledClientFile {
         Ok(UninstallReport { diff: Some(diff), ..self.new_report() })
     }
 
-    fn remove_entry(&self, context: &CliContext) -> Result<UninstallReport, CliError> {
+    fn remove_entry(&self, context: &CliContext) -> Result<UninstallReport> {
         let path = &*self.file.at.path;
         let mut done = self.new_report();
         match &self.after {
             None => {
-                std::fs::remove_file(path).map_err(|error| {
-                    CliError::new(
-                        ErrorCode::CliWrite,
-                        format!("cannot remove {}: {error}", path.display()),
-                    )
-                })?;
+                std::fs::remove_file(path).or_fail(
+                    ErrorCode::CliWrite,
+                    format_args!("cannot remove {}", path.display()),
+                )?;
                 let folders = self.known.as_ref().map(|known| known.folders.as_slice());
                 install_registry::remove_folders(folders.unwrap_or_default());
             }
@@ -249,7 +245,7 @@ fn remove_returned(
     file: &Path,
     moved: &MovedServers,
     returned: &[String],
-) -> Result<(), CliError> {
+) -> Result<()> {
     let register = InstallRegistry::of(&context.home);
     let is_free =
         |name: &&String| returned.contains(name) && !register.is_moved_elsewhere(file, name);
@@ -282,11 +278,7 @@ fn remove_returned(
     Ok(())
 }
 
-fn print_report(
-    context: &CliContext,
-    done: &[UninstallReport],
-    dry_run: bool,
-) -> Result<(), CliError> {
+fn print_report(context: &CliContext, done: &[UninstallReport], dry_run: bool) -> Result<()> {
     if context.json {
         out::json(&done)?;
     }

@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 use toolgate_host::config::{VariableSyntax, check_address, template};
 use toolgate_host::{HttpSpec, HttpTransportKind, Secret, StdioSpec, TransportSpec};
-use toolgate_model::{ErrorCode, redact_url};
+use toolgate_model::redact_url;
 
 use super::{AddArgs, TransportArg};
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 
 /// Global options that a server's command may have as well.
 const SHARED_OPTIONS: [&str; 5] = ["--config", "--debug", "--verbose", "-v", "--home"];
 
 /// Returns the transport that the arguments of `add` describe.
-pub fn parse_transport(add: &AddArgs) -> Result<TransportSpec, CliError> {
+pub fn parse_transport(add: &AddArgs) -> Result<TransportSpec> {
     match (&add.url, add.words.split_first()) {
         (Some(_), Some((first, _))) => Err(usage_error(
             format!("`{}` cannot be combined with --url", display_url(first)),
@@ -42,11 +42,7 @@ pub fn parse_transport(add: &AddArgs) -> Result<TransportSpec, CliError> {
     }
 }
 
-fn process_transport(
-    add: &AddArgs,
-    command: &str,
-    args: &[String],
-) -> Result<TransportSpec, CliError> {
+fn process_transport(add: &AddArgs, command: &str, args: &[String]) -> Result<TransportSpec> {
     let for_endpoints =
         [("--header", !add.header.is_empty()), ("--bearer-token-env-var", bearer(add).is_some())];
     reject_options("an endpoint", &for_endpoints, "use -e NAME=VALUE to configure a command")?;
@@ -64,7 +60,7 @@ fn process_transport(
     }))
 }
 
-fn http_transport(add: &AddArgs, url: &str) -> Result<TransportSpec, CliError> {
+fn http_transport(add: &AddArgs, url: &str) -> Result<TransportSpec> {
     if add.transport == Some(TransportArg::Stdio) {
         return Err(usage_error(
             "--transport stdio needs a command, got a URL",
@@ -117,7 +113,7 @@ fn bearer(add: &AddArgs) -> Option<&str> {
 }
 
 /// Fails if one of these options is given, which are valid only for `valid_for`.
-fn reject_options(valid_for: &str, options: &[(&str, bool)], hint: &str) -> Result<(), CliError> {
+fn reject_options(valid_for: &str, options: &[(&str, bool)], hint: &str) -> Result<()> {
     match options.iter().find(|(_, given)| *given) {
         Some((option, _)) => {
             Err(usage_error(format!("{option} is only valid for {valid_for}"), hint))
@@ -132,7 +128,7 @@ fn parse_pairs(
     option: &str,
     separators: &[char],
     hint: &str,
-) -> Result<BTreeMap<String, Secret<String>>, CliError> {
+) -> Result<BTreeMap<String, Secret<String>>> {
     let mut found = BTreeMap::new();
     for (index, word) in words.iter().enumerate() {
         let pair = word.split_once(|c| separators.contains(&c));
@@ -203,7 +199,7 @@ mod tests {
         add: AddArgs,
     }
 
-    fn meant(words: &[&str]) -> Result<TransportSpec, CliError> {
+    fn meant(words: &[&str]) -> Result<TransportSpec> {
         let argv = ["toolgate", "add"].iter().chain(words).map(Into::into);
         let mut argv = super::super::reorder_add_options(Cli::command, argv.collect());
         argv.remove(0);

@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use toolgate_host::audit::{JournalEntry, read_since};
 
-use toolgate_model::ErrorCode;
-
 use super::{display, journal_paths, run_blocking};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, Spinner};
 use crate::verbs::since::TimeArg;
 
@@ -57,7 +55,7 @@ impl AuditExportArgs {
     }
 }
 
-pub async fn run(context: &CliContext, options: &AuditExportArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &AuditExportArgs) -> Result<Exit> {
     let folder = journal_paths(context).folder;
     let since = options.since.map_or(0, |TimeArg(ms)| ms);
     let mut entries = read_since(&folder, since)?;
@@ -106,13 +104,13 @@ enum AuditExportOutput {
 }
 
 impl AuditExportOutput {
-    fn open(options: &AuditExportArgs) -> Result<Self, CliError> {
+    fn open(options: &AuditExportArgs) -> Result<Self> {
         let Some(path) = &options.output else { return Ok(Self::Stdout(String::new())) };
         let file = File::create(path).map_err(|error| write_error(path, &error))?;
         Ok(Self::File(path.clone(), BufWriter::new(file)))
     }
 
-    fn write(&mut self, text: &str) -> Result<(), CliError> {
+    fn write(&mut self, text: &str) -> Result<()> {
         match self {
             Self::Stdout(waiting) => {
                 waiting.push_str(text);
@@ -128,7 +126,7 @@ impl AuditExportOutput {
         }
     }
 
-    fn finish(self) -> Result<(), CliError> {
+    fn finish(self) -> Result<()> {
         match self {
             Self::Stdout(waiting) => out::data(waiting.as_bytes()),
             Self::File(path, mut file) => file.flush().map_err(|error| write_error(&path, &error)),

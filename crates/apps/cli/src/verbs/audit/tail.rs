@@ -9,7 +9,7 @@ use toolgate_host::audit::{JournalEntry, JournalFollower, read};
 
 use super::{display, journal_paths, run_blocking};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out::{self, Spinner};
 
 /// How often the journal files are checked for new records.
@@ -27,7 +27,7 @@ pub struct AuditTailArgs {
     follow: bool,
 }
 
-pub async fn run(context: &CliContext, options: &AuditTailArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &AuditTailArgs) -> Result<Exit> {
     let folder = journal_paths(context).folder;
     let (count, from) = (options.lines, folder.clone());
     let spinner = Spinner::new("reading the journal");
@@ -60,7 +60,7 @@ async fn follow(
     context: &CliContext,
     mut follower: JournalFollower,
     shown: &mut HashMap<Arc<str>, u64>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         let (entries, looked) = run_blocking(move || {
@@ -81,7 +81,7 @@ fn show<'e>(
     context: &CliContext,
     entries: impl Iterator<Item = &'e JournalEntry>,
     shown: &mut HashMap<Arc<str>, u64>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     for entry in entries {
         let text = if context.json { display::json_line(entry) } else { display::text_line(entry) };
         out::data(text.as_bytes())?;

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use toolgate_host::audit::{JournalPaths, JournalPublicKey, VerifyReport, verify};
 
-use toolgate_model::ErrorCode;
-
 use super::{journal_paths, run_blocking};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, Spinner, escape_invisible};
 
 /// The arguments of `toolgate audit verify`.
@@ -27,7 +25,7 @@ pub struct AuditVerifyArgs {
     key: Option<PathBuf>,
 }
 
-pub async fn run(context: &CliContext, options: &AuditVerifyArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &AuditVerifyArgs) -> Result<Exit> {
     let JournalPaths { folder, checkpoints, public_key: public, .. } = journal_paths(context);
     let key = match &options.key {
         Some(path) => Some(read_key(path)?),
@@ -54,10 +52,9 @@ pub async fn run(context: &CliContext, options: &AuditVerifyArgs) -> Result<Exit
     Ok(if report.is_intact() { Exit::Done } else { Exit::Failed })
 }
 
-fn read_key(path: &Path) -> Result<JournalPublicKey, CliError> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        CliError::new(ErrorCode::JournalVerify, format!("cannot read {}: {error}", path.display()))
-    })?;
+fn read_key(path: &Path) -> Result<JournalPublicKey> {
+    let text = std::fs::read_to_string(path)
+        .or_fail(ErrorCode::JournalVerify, format_args!("cannot read {}", path.display()))?;
     JournalPublicKey::parse(&text).ok_or_else(|| {
         CliError::new(
             ErrorCode::JournalVerify,
@@ -67,7 +64,7 @@ fn read_key(path: &Path) -> Result<JournalPublicKey, CliError> {
     })
 }
 
-fn print(context: &CliContext, report: &VerifyReport) -> Result<(), CliError> {
+fn print(context: &CliContext, report: &VerifyReport) -> Result<()> {
     if context.json {
         return out::json(report);
     }

@@ -8,20 +8,16 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use toolgate_context::compile::CompileOutcome;
-use toolgate_model::ErrorCode;
 use toolgate_wire::{method, string};
 
-use super::{ResourceImporter, fetch_inventory, print_remarks, summary_line};
-use crate::exit::{CliError, Exit};
+use super::{ResourceImporter, print_remarks, summary_line};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, escape_invisible};
 
 /// How long to wait after a change notification for more of the same burst.
 const SETTLE_DELAY: Duration = Duration::from_millis(100);
 
-pub(super) async fn follow(
-    work: &ResourceImporter<'_>,
-    every: Option<Duration>,
-) -> Result<(), CliError> {
+pub(super) async fn follow(work: &ResourceImporter<'_>, every: Option<Duration>) -> Result<()> {
     let mut news = work.link.notifications();
     // Subscribes before the first read, so that no change after it is missed.
     subscribe(work, every).await?;
@@ -73,7 +69,7 @@ impl PollTimer {
 }
 
 /// Subscribes to changes. Without `--every`, a server that rejects the subscription is an error.
-async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Result<(), CliError> {
+async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Result<()> {
     let params = format!(r#"{{"uri":{}}}"#, string::encode(&work.exposed));
     let answer = work.link.request(&work.server, method::RESOURCES_SUBSCRIBE, &params).await;
     let Err(failure) = answer else { return Ok(()) };
@@ -83,9 +79,8 @@ async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Resu
             .hint("use `--every 5m` to poll a server that does not report changes"));
     };
     let _apart = work.spinner.hide();
-    out::note(&format!(
-        "{} {} does not report changes ({}); reading the resource every {} s",
-        out::cyan("note:"),
+    out::remark(&format!(
+        "{} does not report changes ({}); reading the resource every {} s",
         escape_invisible(&work.server),
         escape_invisible(&failure.message),
         every.as_secs(),
@@ -94,7 +89,7 @@ async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Resu
 }
 
 /// Compiles the resource and prints the outcome, except when nothing changed since the first time.
-async fn compile_again(work: &ResourceImporter<'_>, first: bool) -> Result<(), CliError> {
+async fn compile_again(work: &ResourceImporter<'_>, first: bool) -> Result<()> {
     let (compiled, trust) = work.compile().await?;
     let _apart = work.spinner.hide();
     if compiled.outcome == CompileOutcome::Unchanged && !first {
@@ -111,7 +106,7 @@ async fn compile_again(work: &ResourceImporter<'_>, first: bool) -> Result<(), C
 
 /// Reports a failed read and continues, because the next one may succeed. Other errors end the
 /// watch: a withdrawn permission, or closed standard output.
-fn report_and_continue(outcome: Result<(), CliError>, json: bool) -> Result<(), CliError> {
+fn report_and_continue(outcome: Result<()>, json: bool) -> Result<()> {
     match outcome {
         Err(failure) if failure.exit() == Exit::Failed => {
             failure.report(json);
@@ -123,9 +118,8 @@ fn report_and_continue(outcome: Result<(), CliError>, json: bool) -> Result<(), 
 }
 
 /// Returns true if the server lists the resource, and prints a note if that changed.
-async fn check_listed(work: &ResourceImporter<'_>, before: bool) -> Result<bool, CliError> {
-    let offered =
-        fetch_inventory(work.access, &work.server, work.context.profile_or_default()).await;
+async fn check_listed(work: &ResourceImporter<'_>, before: bool) -> Result<bool> {
+    let offered = work.access.inventory(&work.server, work.context.profile_or_default()).await;
     // If the server cannot be reached, the next read reports it.
     let Ok(offered) = offered else { return Ok(before) };
     let listed = offered.resources.iter().any(|offer| offer.name == work.uri);
@@ -133,19 +127,14 @@ async fn check_listed(work: &ResourceImporter<'_>, before: bool) -> Result<bool,
         return Ok(listed);
     }
     let _apart = work.spinner.hide();
-    let (server, uri, key) = (
-        escape_invisible(&work.server),
-        escape_invisible(&work.uri),
-        escape_invisible(&work.key()),
-    );
-    out::note(&match listed {
-        true => format!("{server} lists {uri} again"),
-        false => format!(
-            "{server} no longer lists {uri}; the compiled document stays\n{} run `toolgate context \
-             forget '{key}'` to remove it",
-            out::cyan("hint:"),
-        ),
-    });
+    let (server, uri) = (escape_invisible(&work.server), escape_invisible(&work.uri));
+    if listed {
+        out::note(&format!("{server} lists {uri} again"));
+    } else {
+        out::note(&format!("{server} no longer lists {uri}; the compiled document stays"));
+        let key = escape_invisible(&work.key());
+        out::hint(&format!("run `toolgate context forget '{key}'` to remove it"));
+    }
     if work.context.json {
         let outcome = if listed { "listed" } else { "unlisted" };
         let (server, uri, source) = (&work.server, &work.uri, work.key());

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out;
 use crate::verbs::diagnostics;
 
-pub fn run(context: &CliContext) -> Result<Exit, CliError> {
+pub fn run(context: &CliContext) -> Result<Exit> {
     let plan = toolgate_host::read_files(&context.setup_options()?)?;
     let servers = plan.entries.len();
     let checked = out::count(servers, "server");

@@ -8,7 +8,7 @@ use toolgate_host::config::{ConfigDocument, Permissions, known_files};
 use toolgate_model::RuleSpec;
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out::{self, TextTable};
 
 /// One config file as JSON.
@@ -57,7 +57,7 @@ impl PermissionsJson {
     }
 }
 
-pub fn run(context: &CliContext, all: bool) -> Result<Exit, CliError> {
+pub fn run(context: &CliContext, all: bool) -> Result<Exit> {
     let options = context.setup_options()?;
     let plan = toolgate_host::read_files(&options)?;
     let mut lines: Vec<ConfigFileJson> = Vec::new();

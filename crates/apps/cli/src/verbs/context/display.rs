@@ -39,11 +39,3 @@ pub fn display_source(key: &str) -> String {
     let below = below.and_then(Path::to_str).filter(|below| !below.is_empty());
     out::escape_invisible(below.unwrap_or(key))
 }
-
-/// Formats a number with its noun, singular or plural.
-pub fn format_count(number: u64, one: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        _ => format!("{number} {one}s"),
-    }
-}

@@ -10,8 +10,6 @@ use toolgate_context::{
     Document, DocumentOrigin, DocumentTrust, NewDocument, PassageHit, SourceStamp,
 };
 
-use super::display;
-
 /// The version of the format; other versions are rejected.
 const VERSION: u32 = 1;
 
@@ -114,15 +112,6 @@ impl DocumentJson {
         }
         Ok(())
     }
-}
-
-/// Returns a document's source and number of passages, for lists.
-pub fn document_summary(document: &Document) -> String {
-    format!(
-        "{} ({})",
-        display::display_source(&document.key),
-        display::format_count(document.passages, "passage")
-    )
 }
 
 #[cfg(test)]

@@ -8,12 +8,10 @@ use clap::Args;
 use serde_json::json;
 use toolgate_context::Library;
 
-use toolgate_model::ErrorCode;
-
 use super::document_json::DocumentJson;
-use super::{display, open_existing};
+use super::open_existing;
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, Spinner};
 
 /// How many documents are looked up at once.
@@ -37,7 +35,7 @@ pub struct ContextExportArgs {
     output: Option<PathBuf>,
 }
 
-pub async fn run(context: &CliContext, options: &ContextExportArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ContextExportArgs) -> Result<Exit> {
     let mut target = ContextExportOutput::open(options.output.as_deref())?;
     let mut count = 0;
     if let Some(library) = open_existing(context).await? {
@@ -46,7 +44,7 @@ pub async fn run(context: &CliContext, options: &ContextExportArgs) -> Result<Ex
     match target.finish()? {
         Some(file) if context.json => out::json(&json!({ "documents": count, "file": file }))?,
         Some(file) => {
-            let many = display::format_count(count, "document");
+            let many = out::count(count, "document");
             let file = out::escape_invisible(&file.display().to_string());
             out::note(&format!("wrote {many} to {file}"));
         }
@@ -57,7 +55,7 @@ pub async fn run(context: &CliContext, options: &ContextExportArgs) -> Result<Ex
 }
 
 /// Writes all documents in the order of their keys, and returns how many there are.
-async fn write(library: &Library, target: &mut ContextExportOutput) -> Result<u64, CliError> {
+async fn write(library: &Library, target: &mut ContextExportOutput) -> Result<u64> {
     let spinner = Spinner::new("writing the local context");
     let (mut after, mut count) = (String::new(), 0);
     loop {
@@ -69,17 +67,12 @@ async fn write(library: &Library, target: &mut ContextExportOutput) -> Result<u6
             // The document may have changed in between; uses its current state.
             let now = library.find_document(&document.key).await?;
             let Some(document) = now else { continue };
-            let line =
-                serde_json::to_string(&DocumentJson::of(document, hits)).map_err(|error| {
-                    CliError::new(ErrorCode::CliInternal, format!("cannot write JSON: {error}"))
-                })?;
+            let line = serde_json::to_string(&DocumentJson::of(document, hits))
+                .or_fail(ErrorCode::CliInternal, "cannot write JSON")?;
             target.write(&line)?;
             count += 1;
         }
-        spinner.set_text(&format!(
-            "writing the local context: {}",
-            display::format_count(count, "document")
-        ));
+        spinner.set_text(&format!("writing the local context: {}", out::count(count, "document")));
     }
 }
 
@@ -91,7 +84,7 @@ enum ContextExportOutput {
 }
 
 impl ContextExportOutput {
-    fn open(output: Option<&Path>) -> Result<Self, CliError> {
+    fn open(output: Option<&Path>) -> Result<Self> {
         let Some(output) = output else { return Ok(Self::Stdout(String::new())) };
         let path = if output.is_dir() { output.join(EXPORT_FILE) } else { output.to_owned() };
         let mut part = path.clone().into_os_string();
@@ -101,7 +94,7 @@ impl ContextExportOutput {
         Ok(Self::File { path, part, file: BufWriter::new(file) })
     }
 
-    fn write(&mut self, line: &str) -> Result<(), CliError> {
+    fn write(&mut self, line: &str) -> Result<()> {
         match self {
             Self::Stdout(waiting) => {
                 waiting.push_str(line);
@@ -119,7 +112,7 @@ impl ContextExportOutput {
     }
 
     /// Writes what is buffered, and returns the path if the output is a file.
-    fn finish(self) -> Result<Option<PathBuf>, CliError> {
+    fn finish(self) -> Result<Option<PathBuf>> {
         let (path, part, file) = match self {
             Self::Stdout(waiting) => return out::data(waiting.as_bytes()).map(|()| None),
             Self::File { path, part, file } => (path, part, file),

@@ -9,11 +9,9 @@ use clap::{ArgGroup, Args};
 use serde_json::json;
 use toolgate_context::{Document, Library, compile};
 
-use toolgate_model::ErrorCode;
-
-use super::{display, document_json, open_existing};
+use super::{display, open_existing};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out;
 use crate::prompt;
 
@@ -53,7 +51,7 @@ pub struct ContextForgetArgs {
     dry_run: bool,
 }
 
-pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Exit> {
     let library = open_existing(context).await?;
     let selected = match &library {
         Some(library) => find_documents(library, options).await?,
@@ -62,7 +60,7 @@ pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Ex
     let (Some(library), [_, ..]) = (library, &selected[..]) else {
         return Err(no_match_error(options));
     };
-    let many = display::format_count(selected.len() as u64, "document");
+    let many = out::count(selected.len(), "document");
     if options.dry_run || !options.yes {
         list_documents(&selected);
     }
@@ -85,24 +83,21 @@ pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Ex
         library.forget_queries().await?;
     }
     print_result(context, forgotten, &selected)?;
-    out::note(&format!("removed {}", display::format_count(forgotten, "document")));
+    out::note(&format!("removed {}", out::count(forgotten, "document")));
     Ok(Exit::Done)
 }
 
 fn list_documents(documents: &[Document]) {
-    documents.iter().take(MAX_NAMES).for_each(|document| {
-        out::note(&format!("  {}", document_json::document_summary(document)))
-    });
+    for Document { key, passages, .. } in documents.iter().take(MAX_NAMES) {
+        let passages = out::count(*passages, "passage");
+        out::note(&format!("  {} ({passages})", display::display_source(key)));
+    }
     if let more @ 1.. = documents.len().saturating_sub(MAX_NAMES) {
         out::note(&format!("  and {more} more"));
     }
 }
 
-fn print_result(
-    context: &CliContext,
-    forgotten: u64,
-    documents: &[Document],
-) -> Result<(), CliError> {
+fn print_result(context: &CliContext, forgotten: u64, documents: &[Document]) -> Result<()> {
     if !context.json {
         return Ok(());
     }
@@ -110,7 +105,7 @@ fn print_result(
     out::json(&json!({ "forgotten": forgotten, "documents": sources }))
 }
 
-async fn forget(library: &Library, documents: &[Document]) -> Result<u64, CliError> {
+async fn forget(library: &Library, documents: &[Document]) -> Result<u64> {
     let mut forgotten = 0;
     for some in documents.chunks(PAGE) {
         let keys: Vec<_> = some.iter().map(|document| document.key.clone()).collect();
@@ -120,10 +115,7 @@ async fn forget(library: &Library, documents: &[Document]) -> Result<u64, CliErr
 }
 
 /// Returns the documents that the options select, sorted by key unless they were named.
-async fn find_documents(
-    library: &Library,
-    options: &ContextForgetArgs,
-) -> Result<Vec<Document>, CliError> {
+async fn find_documents(library: &Library, options: &ContextForgetArgs) -> Result<Vec<Document>> {
     if options.all {
         return matching_documents(library, |_| true).await;
     }
@@ -153,7 +145,7 @@ async fn find_documents(
 async fn matching_documents(
     library: &Library,
     is_selected: impl Fn(&Document) -> bool,
-) -> Result<Vec<Document>, CliError> {
+) -> Result<Vec<Document>> {
     let (mut after, mut selected) = (String::new(), Vec::new());
     loop {
         let documents = library.documents(&after, PAGE).await?;
@@ -165,7 +157,7 @@ async fn matching_documents(
 
 /// Returns the documents that an argument names: a stored source, a path, the name of a note, or a
 /// URI, which several servers may have.
-async fn find_by_source(library: &Library, source: &str) -> Result<Vec<Document>, CliError> {
+async fn find_by_source(library: &Library, source: &str) -> Result<Vec<Document>> {
     let look = async |key: String| library.find_document(&key).await;
     if let Some(document) = look(source.to_owned()).await? {
         return Ok(vec![document]);
@@ -209,7 +201,7 @@ async fn unknown_document_error(library: &Library, source: &str) -> CliError {
     match below.await {
         Ok(below) if !below.is_empty() => failure.hint(format!(
             "use `--folder {source}` to remove the {} below it",
-            display::format_count(below.len() as u64, "document")
+            out::count(below.len(), "document")
         )),
         _ => failure
             .hint("run `toolgate context search` or `toolgate context status` to see sources"),

@@ -12,12 +12,10 @@ use clap::Args;
 use serde::Serialize;
 use toolgate_context::{Document, Library, NewDocument};
 
-use toolgate_model::ErrorCode;
-
 use super::document_json::DocumentJson;
-use super::{display, open_library};
+use super::open_library;
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, Spinner};
 
 /// About how many bytes of text are stored at once.
@@ -57,7 +55,7 @@ struct ContextImportReport {
     distrusted: u64,
 }
 
-pub async fn run(context: &CliContext, options: &ContextImportArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ContextImportArgs) -> Result<Exit> {
     let stdin = options.file == Path::new("-");
     if !stdin {
         let mut lines = DocumentLinesReader::open(&options.file)?;
@@ -93,19 +91,15 @@ pub async fn run(context: &CliContext, options: &ContextImportArgs) -> Result<Ex
 fn print_report(report: &ContextImportReport) {
     let ContextImportReport { added, changed, unchanged, newer, distrusted } = report;
     out::note(&format!("{added} added, {changed} changed, {unchanged} unchanged"));
-    let hint = out::cyan("hint:");
     if *newer > 0 {
-        let many = display::format_count(*newer, "document");
-        out::note(&format!(
-            "skipped {many} with a newer version here\n{hint} use --force to replace them"
-        ));
+        let many = out::count(*newer, "document");
+        out::note(&format!("skipped {many} with a newer version here"));
+        out::hint("use --force to replace them");
     }
     if *distrusted > 0 {
-        let many = display::format_count(*distrusted, "document");
-        out::note(&format!(
-            "{many} trusted in the file, untrusted here\n{hint} use --trusted to keep the trust of \
-             a file that you exported yourself"
-        ));
+        let many = out::count(*distrusted, "document");
+        out::note(&format!("{many} trusted in the file, untrusted here"));
+        out::hint("use --trusted to keep the trust of a file that you exported yourself");
     }
 }
 
@@ -119,7 +113,7 @@ struct DocumentImporter<'a> {
 }
 
 impl DocumentImporter<'_> {
-    async fn import_all(&mut self, mut lines: DocumentLinesReader) -> Result<(), CliError> {
+    async fn import_all(&mut self, mut lines: DocumentLinesReader) -> Result<()> {
         let spinner = Spinner::new("importing documents");
         while let Some((record, line)) = lines.next()? {
             let (is_trusted, believed) = (record.is_trusted(), self.options.trusted);
@@ -132,7 +126,7 @@ impl DocumentImporter<'_> {
         Ok(())
     }
 
-    async fn import_one(&mut self, new: NewDocument) -> Result<(), CliError> {
+    async fn import_one(&mut self, new: NewDocument) -> Result<()> {
         // A file may contain a document twice. The later one must be compared with the earlier.
         if self.pending.iter().any(|waiting| waiting.key == new.key) {
             self.flush().await?;
@@ -160,7 +154,7 @@ impl DocumentImporter<'_> {
         Ok(())
     }
 
-    async fn flush(&mut self) -> Result<(), CliError> {
+    async fn flush(&mut self) -> Result<()> {
         self.size = 0;
         let waiting = std::mem::take(&mut self.pending);
         if waiting.is_empty() {
@@ -186,7 +180,7 @@ struct DocumentLinesReader {
 }
 
 impl DocumentLinesReader {
-    fn open(path: &Path) -> Result<Self, CliError> {
+    fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| {
             CliError::new(ErrorCode::CliRead, format!("cannot read {}: {error}", path.display()))
                 .hint("run `toolgate context export --output FILE` to create a file to import")
@@ -203,13 +197,12 @@ impl DocumentLinesReader {
     }
 
     /// Returns the next document and its line number. Skips empty lines.
-    fn next(&mut self) -> Result<Option<(DocumentJson, u64)>, CliError> {
+    fn next(&mut self) -> Result<Option<(DocumentJson, u64)>> {
         loop {
             let mut line = Vec::new();
             let read = (&mut self.reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
-            let read = read.map_err(|error| {
-                CliError::new(ErrorCode::CliRead, format!("cannot read {}: {error}", self.name))
-            })?;
+            let read =
+                read.or_fail(ErrorCode::CliRead, format_args!("cannot read {}", self.name))?;
             if read == 0 {
                 return Ok(None);
             }

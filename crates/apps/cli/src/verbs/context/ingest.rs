@@ -13,15 +13,11 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use toolgate_context::ingest::{IngestOptions, IngestRemarks, IngestReport};
 use toolgate_context::{ContextError, Ingester, PdfReader, WatchEvent, watch_paths};
-use toolgate_host::{ConfigSources, Setup, ShutdownSignals};
 
-use toolgate_model::ErrorCode;
-
-use super::display::format_count;
 use super::open_library;
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit, error_chain};
-use crate::out;
+use crate::exit::{CliError, ErrorCode, Exit, Result, error_chain};
+use crate::{out, shutdown};
 use progress::IngestProgressBar;
 
 /// The path that means standard input.
@@ -60,7 +56,7 @@ pub struct ContextIngestArgs {
     name: String,
 }
 
-pub async fn run(context: &CliContext, options: &ContextIngestArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ContextIngestArgs) -> Result<Exit> {
     let ingester = Ingester::new(open_library(context).await?, PdfReader::current());
     let ingester = ingester.with_options(ingest_options(context, options).await?);
     stop_on_signal(&ingester)?;
@@ -113,8 +109,9 @@ async fn read_stdin(ingester: &Ingester) -> Result<Vec<u8>, ContextError> {
 async fn ingest_options(
     context: &CliContext,
     options: &ContextIngestArgs,
-) -> Result<IngestOptions, CliError> {
-    let mut trusted = trusted_folders(context).await?;
+) -> Result<IngestOptions> {
+    // Only the user's and the system's files can mark folders as trusted.
+    let mut trusted = context.load_user_setup().await?.plan().settings.context.trusted.clone();
     if options.trust {
         trusted.extend(options.paths.iter().cloned());
     }
@@ -127,20 +124,9 @@ async fn ingest_options(
     })
 }
 
-/// Returns the folders that the user's and the system's config files mark as trusted.
-async fn trusted_folders(context: &CliContext) -> Result<Vec<PathBuf>, CliError> {
-    let (home, config) = (context.home.clone(), context.config.clone());
-    let options = ConfigSources { home, config, project_dir: None, own_endpoints: Vec::new() };
-    let setup = Setup::load(options).await?;
-    Ok(setup.plan().settings.context.trusted.clone())
-}
-
 /// Stops the ingester on the first signal, and exits immediately on the second.
-fn stop_on_signal(ingester: &Ingester) -> Result<(), CliError> {
-    let failed = |error| {
-        CliError::new(ErrorCode::CliInternal, format!("cannot listen for signals: {error}"))
-    };
-    let mut signals = ShutdownSignals::new().map_err(failed)?;
+fn stop_on_signal(ingester: &Ingester) -> Result<()> {
+    let mut signals = shutdown::signals()?;
     let ingester = ingester.clone();
     tokio::spawn(async move {
         signals.next().await;
@@ -155,7 +141,7 @@ async fn watch(
     context: &CliContext,
     options: &ContextIngestArgs,
     ingester: &Ingester,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     if options.paths.iter().any(|path| path == Path::new(STDIN_PATH)) {
         return Err(CliError::new(ErrorCode::CliUsage, "standard input cannot be watched")
             .hint("remove `-` or --watch"));
@@ -187,7 +173,7 @@ async fn watch(
 }
 
 /// Prints what changed below one watched path.
-fn print_change(context: &CliContext, path: &Path, report: &IngestReport) -> Result<(), CliError> {
+fn print_change(context: &CliContext, path: &Path, report: &IngestReport) -> Result<()> {
     if context.json {
         let mut shape = report_json(report, &[]);
         shape["path"] = json!(path);
@@ -201,7 +187,7 @@ fn print_report(
     context: &CliContext,
     report: &IngestReport,
     unread: &[ContextError],
-) -> Result<(), CliError> {
+) -> Result<()> {
     if context.json {
         return out::json(&report_json(report, unread));
     }
@@ -230,11 +216,11 @@ fn summary(report: &IngestReport) -> String {
         report.skipped.total
     );
     if *binary > 0 {
-        text.push_str(&format!("; {} without text", format_count(*binary, "file")));
+        text.push_str(&format!("; {} without text", out::count(*binary, "file")));
     }
     if *passages > 0 {
-        let size = out::format_size(usize::try_from(*bytes).unwrap_or(usize::MAX));
-        text.push_str(&format!("; {} in {size}", format_count(*passages, "passage")));
+        let (passages, size) = (out::count(*passages, "passage"), out::format_size(*bytes));
+        text.push_str(&format!("; {passages} in {size}"));
     }
     text
 }

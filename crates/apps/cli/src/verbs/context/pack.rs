@@ -13,11 +13,9 @@ use toolgate_context::packing::{self, PackedPassage, PassagePack};
 use toolgate_context::{heading_path, single_line};
 use toolgate_host::strip_text;
 
-use toolgate_model::ErrorCode;
-
 use super::{display, open_existing, print_empty};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out;
 
 /// The arguments of `toolgate context pack`.
@@ -36,7 +34,7 @@ pub struct ContextPackArgs {
     budget: usize,
 }
 
-pub async fn run(context: &CliContext, options: &ContextPackArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ContextPackArgs) -> Result<Exit> {
     let task = options.task.join(" ");
     if task.trim().is_empty() {
         return Err(CliError::new(ErrorCode::CliUsage, "the task is empty")
@@ -57,7 +55,7 @@ pub async fn run(context: &CliContext, options: &ContextPackArgs) -> Result<Exit
         out::json(&pack_json(&task, options.budget, &packed))?;
     } else if !packed.passages.is_empty() {
         out::text(&markdown(&task, &packed))?;
-        let many = display::format_count(packed.passages.len() as u64, "passage");
+        let many = out::count(packed.passages.len(), "passage");
         out::note(&format!("{many}, about {} of {} tokens", packed.tokens, options.budget));
     }
     Ok(Exit::Done)

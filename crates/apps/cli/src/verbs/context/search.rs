@@ -6,13 +6,11 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use toolgate_context::{PassageHit, heading_path};
 
-use toolgate_model::ErrorCode;
-
 use super::display;
 use super::snippet::{QueryTerms, SnippetSpan};
 use super::{open_existing, print_empty};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, escape_invisible, escape_invisible_lines};
 
 /// How long storing a query in the history may take.
@@ -39,7 +37,7 @@ pub struct ContextSearchArgs {
     full: bool,
 }
 
-pub async fn run(context: &CliContext, options: &ContextSearchArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &ContextSearchArgs) -> Result<Exit> {
     let query = options.query.join(" ");
     if query.trim().is_empty() {
         return Err(CliError::new(ErrorCode::CliUsage, "the query is empty")
@@ -67,7 +65,7 @@ pub async fn run(context: &CliContext, options: &ContextSearchArgs) -> Result<Ex
     Ok(Exit::Done)
 }
 
-fn print_none(context: &CliContext) -> Result<Exit, CliError> {
+fn print_none(context: &CliContext) -> Result<Exit> {
     if context.json {
         out::json(&Vec::<()>::new())?;
     }

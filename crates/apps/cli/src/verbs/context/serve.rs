@@ -9,10 +9,10 @@ use tokio::io::{stdin, stdout};
 use toolgate_context::ingest::IngestOptions as What;
 use toolgate_context::{IngestPermissions, Names, tools_server};
 use toolgate_gateway::{Gateway, Options};
-use toolgate_host::{ConfigSources, Host, Setup};
+use toolgate_host::{Host, Setup};
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::shutdown;
 
 /// The arguments of `toolgate context serve`.
@@ -35,8 +35,8 @@ enum ContextNamesArg {
     Secondbrain,
 }
 
-pub async fn run(context: &CliContext, options: &ContextServeArgs) -> Result<Exit, CliError> {
-    let setup = load_user_setup(context).await?;
+pub async fn run(context: &CliContext, options: &ContextServeArgs) -> Result<Exit> {
+    let setup = context.load_user_setup().await?;
     let names = match options.names {
         Some(ContextNamesArg::Toolgate) => Names::Toolgate,
         Some(ContextNamesArg::Secondbrain) => Names::SecondBrain,
@@ -54,13 +54,6 @@ pub async fn run(context: &CliContext, options: &ContextServeArgs) -> Result<Exi
     host.close().await;
     served?;
     Ok(Exit::Done)
-}
-
-/// Loads the user's and the system's config, without project files.
-async fn load_user_setup(context: &CliContext) -> Result<Setup, CliError> {
-    let (home, config) = (context.home.clone(), context.config.clone());
-    let options = ConfigSources { home, config, project_dir: None, own_endpoints: Vec::new() };
-    Ok(Setup::load(options).await?)
 }
 
 /// Returns what a client may ingest: files in the current folder and in the configured folders.

@@ -4,9 +4,9 @@ use clap::Args;
 use serde_json::{Value, json};
 use toolgate_context::{LibraryStatus, format_time};
 
-use super::{display, open_existing, print_empty};
+use super::{open_existing, print_empty};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out::{self, TextTable};
 
 /// The arguments of `toolgate context status`.
@@ -14,7 +14,7 @@ use crate::out::{self, TextTable};
 #[command(after_help = "Example: toolgate context status")]
 pub struct ContextStatusArgs {}
 
-pub async fn run(context: &CliContext, _options: &ContextStatusArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, _options: &ContextStatusArgs) -> Result<Exit> {
     let status = match open_existing(context).await? {
         Some(library) => library.status().await?,
         None => LibraryStatus::default(),
@@ -53,14 +53,12 @@ fn note_count(status: &LibraryStatus) -> u64 {
 }
 
 fn status_text(status: &LibraryStatus) -> String {
-    let size = |bytes: u64| out::format_size(usize::try_from(bytes).unwrap_or(usize::MAX));
-    let (documents, passages) = (status.documents, status.passages);
     let mut text = format!(
         "{} in {}, {} of text; file size {}\n",
-        display::format_count(passages, "passage"),
-        display::format_count(documents, "document"),
-        size(status.bytes),
-        size(status.size),
+        out::count(status.passages, "passage"),
+        out::count(status.documents, "document"),
+        out::format_size(status.bytes),
+        out::format_size(status.size),
     );
     if let Some(latest) = status.latest {
         text.push_str(&format!("last added: {}\n", format_time(latest)));

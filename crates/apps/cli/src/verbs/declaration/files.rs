@@ -5,7 +5,7 @@ use toolgate_host::{ConfigScope, Origin, Plan, PlanEntry, StartStatus};
 
 use super::project_folder;
 use crate::cli_context::CliContext;
-use crate::exit::CliError;
+use crate::exit::Result;
 
 /// Returns the file of an entry, or `None` for built-in servers.
 pub fn document_of(entry: &PlanEntry) -> Option<ConfigDocument> {
@@ -24,7 +24,7 @@ pub fn candidates(
     plan: &Plan,
     name: &str,
     scope: Option<ConfigScope>,
-) -> Result<Vec<ConfigDocument>, CliError> {
+) -> Result<Vec<ConfigDocument>> {
     if let Some(named) = &context.config {
         return Ok(vec![ConfigDocument::from_path(named, ConfigScope::User)?]);
     }

@@ -6,10 +6,8 @@ use serde_json::json;
 use toolgate_host::config::{ConfigDocument, consent_text};
 use toolgate_host::{ServerName, ServerSpec, Setup};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, escape_invisible};
 use crate::transfer::literals::{LiteralLocation, LiteralReplacement, replace_literals};
 
@@ -19,7 +17,7 @@ pub fn print_added(
     file: &ConfigDocument,
     name: &ServerName,
     existed: bool,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let (action, into) = if existed { ("replaced", "in") } else { ("added", "to") };
     let value = json!({
         "name": name, "action": action, "file": file.path(), "scope": file.at.scope,
@@ -37,10 +35,7 @@ pub fn display_path(path: &Path) -> String {
 }
 
 /// Prints the existing declaration and returns the error that the server is already declared.
-pub fn already_declared_error(
-    file: &ConfigDocument,
-    name: &ServerName,
-) -> Result<CliError, CliError> {
+pub fn already_declared_error(file: &ConfigDocument, name: &ServerName) -> Result<CliError> {
     let reading = file.read(&file.text()?);
     let declared = reading.servers.iter().find(|declared| declared.spec.name == *name);
     let place = match declared {

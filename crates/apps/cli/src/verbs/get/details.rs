@@ -3,140 +3,94 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use serde::Serialize;
+use serde_json::{Map, Value, json};
 use toolgate_host::config::consent_text;
-use toolgate_host::{
-    ConfigScope, HttpSpec, PlanEntry, PoolScope, ServerTimeouts, StartStatus, StdioSpec,
-    TransportSpec,
-};
-use toolgate_model::{AuthProvider, OAuthSpec, ToolSelection, redact_args, redact_url};
+use toolgate_host::{HttpSpec, PlanEntry, PoolScope, StartStatus, StdioSpec, TransportSpec};
+use toolgate_model::{ApprovalMode, AuthProvider, OAuthSpec, ToolSelection};
+use toolgate_model::{redact_args, redact_url};
 
 use crate::control::ServerRow;
 use crate::out::{escape_invisible, escape_invisible_lines};
 
-/// The JSON output of `get`: the row of `list` and all details.
-#[derive(Debug, Serialize)]
-pub struct ServerDetailsJson {
-    #[serde(flatten)]
+/// Everything about one server: the row of `list` and all details.
+pub struct ServerDetails<'e> {
+    entry: &'e PlanEntry,
     row: ServerRow,
-    dialect: &'static str,
-    losers: Vec<ShadowJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    switched_by: Option<String>,
     standing: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cwd: Option<PathBuf>,
-    env: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    env_file: Option<PathBuf>,
-    env_inherit: Vec<String>,
-    headers: Vec<String>,
-    timeouts: TimeoutsJson,
+    /// The process, or an empty one for other transports.
+    stdio: StdioSpec,
+    /// The endpoint, or an empty one for other transports.
+    http: HttpSpec,
     pool: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tags: Option<Vec<String>>,
-    tools: ToolSelectionJson,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    auth: BTreeMap<&'static str, String>,
-    trust: bool,
-    compile: bool,
-    required: bool,
-    starts: String,
 }
 
-/// A declaration of the same name that is not in effect, as JSON.
-#[derive(Debug, Serialize)]
-struct ShadowJson {
-    origin: String,
-    scope: ConfigScope,
-    dialect: &'static str,
-    transport: &'static str,
-    starts: String,
-}
-
-impl ShadowJson {
-    fn of(shadow: &PlanEntry) -> Self {
-        Self {
-            origin: shadow.origin.to_string(),
-            scope: shadow.origin.scope,
-            dialect: shadow.dialect.as_str(),
-            transport: shadow.spec.transport.as_str(),
-            starts: consent_text(&shadow.spec),
-        }
-    }
-}
-
-/// The timeouts of a server in milliseconds, as JSON.
-#[derive(Debug, Serialize)]
-struct TimeoutsJson {
-    start_ms: u128,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_ms: Option<u128>,
-    max_ms: u128,
-}
-
-/// The tool selection of a server as JSON.
-#[derive(Debug, Serialize)]
-struct ToolSelectionJson {
-    include: Vec<String>,
-    exclude: Vec<String>,
-    listed_only: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    approval: Option<&'static str>,
-    named: BTreeMap<String, ToolSettingsJson>,
-}
-
-/// The settings of one tool as JSON.
-#[derive(Debug, Serialize)]
-struct ToolSettingsJson {
-    enabled: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alias: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tags: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    approval: Option<&'static str>,
-}
-
-impl ServerDetailsJson {
-    pub fn of(entry: &PlanEntry) -> Self {
-        let spec = &entry.spec;
+impl<'e> ServerDetails<'e> {
+    pub fn of(entry: &'e PlanEntry) -> Self {
         let (standing, reason) = describe_standing(entry);
-        let none = StdioSpec::default();
-        let (stdio, http) = match &spec.transport {
-            TransportSpec::Stdio(stdio) => (stdio, None),
-            TransportSpec::Http(http) => (&none, Some(http)),
-            TransportSpec::BuiltIn => (&none, None),
+        let (stdio, http) = match entry.spec.transport.clone() {
+            TransportSpec::Stdio(stdio) => (stdio, HttpSpec::default()),
+            TransportSpec::Http(http) => (StdioSpec::default(), http),
+            TransportSpec::BuiltIn => Default::default(),
         };
-        Self {
-            row: ServerRow { reason, ..ServerRow::from_entry(entry) },
-            dialect: entry.dialect.as_str(),
-            losers: entry.shadows.iter().map(ShadowJson::of).collect(),
-            switched_by: entry.switched_by.as_ref().map(ToString::to_string),
-            standing,
-            description: spec.description.clone(),
-            cwd: stdio.cwd.clone(),
-            env: stdio.env.keys().cloned().collect(),
-            env_file: stdio.env_file.clone(),
-            env_inherit: stdio.env_inherit.clone(),
-            headers: http.map(|http| http.headers.keys().cloned().collect()).unwrap_or_default(),
-            timeouts: TimeoutsJson::of(spec.timeouts),
-            pool: match spec.pool {
-                PoolScope::Shared => "shared",
-                PoolScope::PerCaller => "per_caller",
+        let row = ServerRow { reason, ..ServerRow::from_entry(entry) };
+        let pool = match entry.spec.pool {
+            PoolScope::Shared => "shared",
+            PoolScope::PerCaller => "per_caller",
+        };
+        Self { entry, row, standing, stdio, http, pool }
+    }
+
+    /// Returns all details in their stable JSON form.
+    pub fn json(&self) -> Value {
+        let Self { entry, stdio, http, .. } = self;
+        let (spec, selection) = (&entry.spec, &entry.spec.selection);
+        let approval = |mode: Option<ApprovalMode>| mode.map(|mode| mode.as_str());
+        let tools = selection.tools.iter().map(|(name, tool)| {
+            let (enabled, alias, tags) = (tool.enabled, &tool.alias, &tool.tags);
+            let approval = approval(tool.approval);
+            let tool =
+                json!({ "enabled": enabled, "alias": alias, "tags": tags, "approval": approval });
+            (name.clone(), tool)
+        });
+        let auth = auth(http);
+        let details = json!({
+            "dialect": entry.dialect.as_str(),
+            "losers": entry.shadows.iter().map(shadow_json).collect::<Vec<_>>(),
+            "switched_by": entry.switched_by.as_ref().map(ToString::to_string),
+            "standing": self.standing,
+            "description": spec.description,
+            "cwd": stdio.cwd,
+            "env": stdio.env.keys().collect::<Vec<_>>(),
+            "env_file": stdio.env_file,
+            "env_inherit": stdio.env_inherit,
+            "headers": http.headers.keys().collect::<Vec<_>>(),
+            "timeouts": {
+                "start_ms": spec.timeouts.start().as_millis(),
+                "call_ms": spec.timeouts.call.map(|time| time.as_millis()),
+                "max_ms": spec.timeouts.max().as_millis(),
             },
-            tags: spec.tags.clone(),
-            tools: ToolSelectionJson::of(&spec.selection),
-            auth: http.map(auth).unwrap_or_default(),
-            trust: spec.trust,
-            compile: spec.compile,
-            required: spec.required,
-            starts: entry.consent_text(),
+            "pool": self.pool,
+            "tags": spec.tags,
+            "tools": {
+                "include": selection.include,
+                "exclude": selection.exclude,
+                "listed_only": selection.listed_only,
+                "approval": approval(selection.approval),
+                "named": tools.collect::<Map<_, _>>(),
+            },
+            "auth": (!auth.is_empty()).then_some(auth),
+            "trust": spec.trust,
+            "compile": spec.compile,
+            "required": spec.required,
+            "starts": entry.consent_text(),
+        });
+        let mut all = json!(self.row);
+        if let (Value::Object(all), Value::Object(details)) = (&mut all, details) {
+            all.extend(details);
         }
+        drop_nulls(&mut all);
+        all
     }
 
     /// Returns all details as text. Empty ones are left out.
@@ -144,53 +98,81 @@ impl ServerDetailsJson {
         let mut text = format!("{}\n", escape_invisible(&self.row.name));
         for (label, value) in self.lines() {
             if !value.is_empty() {
-                let _ =
-                    writeln!(text, "  {:<14} {}", format!("{label}:"), escape_invisible(&value));
+                let label = format!("{label}:");
+                let _ = writeln!(text, "  {label:<14} {}", escape_invisible(&value));
             }
         }
-        for ShadowJson { origin, scope, dialect, .. } in &self.losers {
-            let origin = escape_invisible(origin);
+        for PlanEntry { origin, dialect, .. } in &self.entry.shadows {
+            let (scope, origin) = (origin.scope, escape_invisible(&origin.to_string()));
             let _ = writeln!(text, "  {:<14} {origin} ({scope}, {dialect})", "wins over:");
         }
-        let starts = escape_invisible_lines(&self.starts).replace('\n', "\n    ");
+        let starts = escape_invisible_lines(&self.entry.consent_text()).replace('\n', "\n    ");
         let _ = write!(text, "  consent covers:\n    {starts}\n");
         text
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
+        let Self { entry, row, stdio, http, .. } = self;
+        let spec = &entry.spec;
         let path = |path: &Option<PathBuf>| {
             path.as_ref().map(|path| path.display().to_string()).unwrap_or_default()
         };
-        let standing = match &self.row.reason {
+        let names = |names: Vec<&String>| {
+            names.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+        };
+        let standing = match &row.reason {
             Some(reason) => format!("{}: {reason}", self.standing),
             None => self.standing.to_owned(),
         };
         let flag = |flag: bool| if flag { "yes".to_owned() } else { String::new() };
-        let TimeoutsJson { start_ms, call_ms, max_ms } = &self.timeouts;
-        let silent =
-            call_ms.map(|time| format!("call without progress {time} ms, ")).unwrap_or_default();
-        let auth: Vec<_> = self.auth.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        let (start, max) = (spec.timeouts.start().as_millis(), spec.timeouts.max().as_millis());
+        let silent = spec.timeouts.call.map(|time| time.as_millis());
+        let silent = silent.map(|ms| format!("call without progress {ms} ms, "));
+        let silent = silent.unwrap_or_default();
+        let auth: Vec<_> = auth(http).iter().map(|(key, value)| format!("{key} {value}")).collect();
         vec![
-            ("description", self.description.clone().unwrap_or_default()),
+            ("description", spec.description.clone().unwrap_or_default()),
             ("status", standing),
-            ("switched by", self.switched_by.clone().unwrap_or_default()),
-            ("declared in", format!("{} ({}, {})", self.row.origin, self.row.scope, self.dialect)),
-            ("transport", self.row.transport.clone()),
-            ("target", self.row.target()),
-            ("folder", path(&self.cwd)),
-            ("variables", self.env.join(", ")),
-            ("variable file", path(&self.env_file)),
-            ("inherits", self.env_inherit.join(", ")),
-            ("headers", self.headers.join(", ")),
+            (
+                "switched by",
+                entry.switched_by.as_ref().map(ToString::to_string).unwrap_or_default(),
+            ),
+            ("declared in", format!("{} ({}, {})", row.origin, row.scope, entry.dialect)),
+            ("transport", row.transport.clone()),
+            ("target", row.target()),
+            ("folder", path(&stdio.cwd)),
+            ("variables", names(stdio.env.keys().collect())),
+            ("variable file", path(&stdio.env_file)),
+            ("inherits", stdio.env_inherit.join(", ")),
+            ("headers", names(http.headers.keys().collect())),
             ("auth", auth.join(", ")),
-            ("timeouts", format!("start {start_ms} ms, {silent}call {max_ms} ms")),
+            ("timeouts", format!("start {start} ms, {silent}call {max} ms")),
             ("pool", if self.pool == "shared" { String::new() } else { self.pool.to_owned() }),
-            ("tags", self.tags.as_ref().map(|tags| tags.join(", ")).unwrap_or_default()),
-            ("tools", self.tools.text()),
-            ("trusted", flag(self.trust)),
-            ("compile", flag(self.compile)),
-            ("required", flag(self.required)),
+            ("tags", spec.tags.as_ref().map(|tags| tags.join(", ")).unwrap_or_default()),
+            ("tools", selection_text(&spec.selection)),
+            ("trusted", flag(spec.trust)),
+            ("compile", flag(spec.compile)),
+            ("required", flag(spec.required)),
         ]
+    }
+}
+
+/// Returns a declaration of the same name that is not in effect, as JSON.
+fn shadow_json(shadow: &PlanEntry) -> Value {
+    json!({
+        "origin": shadow.origin.to_string(),
+        "scope": shadow.origin.scope,
+        "dialect": shadow.dialect.as_str(),
+        "transport": shadow.spec.transport.as_str(),
+        "starts": consent_text(&shadow.spec),
+    })
+}
+
+/// Removes the members without a value.
+fn drop_nulls(value: &mut Value) {
+    if let Value::Object(members) = value {
+        members.retain(|_, member| !member.is_null());
+        members.values_mut().for_each(drop_nulls);
     }
 }
 
@@ -206,57 +188,26 @@ fn describe_standing(entry: &PlanEntry) -> (&'static str, Option<String>) {
     }
 }
 
-impl TimeoutsJson {
-    fn of(timeouts: ServerTimeouts) -> Self {
-        let ms = |time: Duration| time.as_millis();
-        Self {
-            start_ms: ms(timeouts.start()),
-            call_ms: timeouts.call.map(ms),
-            max_ms: ms(timeouts.max()),
+fn selection_text(selection: &ToolSelection) -> String {
+    let mut parts = Vec::new();
+    let mut add = |label: &str, words: &[String]| {
+        if !words.is_empty() {
+            parts.push(format!("{label} {}", words.join(", ")));
         }
+    };
+    add("only", &selection.include);
+    add("not", &selection.exclude);
+    let named = selection.tools.iter().map(|(name, tool)| match (&tool.alias, tool.enabled) {
+        (_, false) => format!("{name} (off)"),
+        (Some(alias), true) => format!("{name} (as {alias})"),
+        (None, true) => name.clone(),
+    });
+    let named: Vec<_> = named.collect();
+    add(if selection.listed_only { "only the listed" } else { "listed" }, &named);
+    if let Some(approval) = selection.approval {
+        add("approval", &[approval.as_str().to_owned()]);
     }
-}
-
-impl ToolSelectionJson {
-    fn of(selection: &ToolSelection) -> Self {
-        let named = selection.tools.iter().map(|(name, tool)| {
-            let approval = tool.approval.map(|approval| approval.as_str());
-            let (alias, tags) = (tool.alias.clone(), tool.tags.clone());
-            (name.clone(), ToolSettingsJson { enabled: tool.enabled, alias, tags, approval })
-        });
-        Self {
-            include: selection.include.clone(),
-            exclude: selection.exclude.clone(),
-            listed_only: selection.listed_only,
-            approval: selection.approval.map(|approval| approval.as_str()),
-            named: named.collect(),
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut parts = Vec::new();
-        let mut add = |label: &str, words: &[String]| {
-            if !words.is_empty() {
-                parts.push(format!("{label} {}", words.join(", ")));
-            }
-        };
-        add("only", &self.include);
-        add("not", &self.exclude);
-        let named: Vec<_> = self
-            .named
-            .iter()
-            .map(|(name, tool)| match (&tool.alias, tool.enabled) {
-                (_, false) => format!("{name} (off)"),
-                (Some(alias), true) => format!("{name} (as {alias})"),
-                (None, true) => name.clone(),
-            })
-            .collect();
-        add(if self.listed_only { "only the listed" } else { "listed" }, &named);
-        if let Some(approval) = self.approval {
-            add("approval", &[approval.to_owned()]);
-        }
-        parts.join("; ")
-    }
+    parts.join("; ")
 }
 
 /// Returns the authentication settings. Secrets are masked.

@@ -5,12 +5,12 @@ use toolgate_host::config::{
     ConfigDocument, Dialect, FileAccess, FileRef, SecretStore, project_document, project_root,
 };
 use toolgate_host::{ConfigScope, ServerSpec, StartStatus};
-use toolgate_model::{ApprovalMode, ErrorCode, Secret, is_secret_like};
+use toolgate_model::{ApprovalMode, Secret, is_secret_like};
 
 use super::server_search::FoundServer;
 use super::{ImportReport, ImportedServer};
 use crate::cli_context::CliContext;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 use crate::out::{self, escape_invisible};
 use crate::transfer::client_sources;
 use crate::transfer::literals::{
@@ -29,11 +29,7 @@ pub struct ImportTarget {
 
 impl ImportTarget {
     /// Returns the user's file, or the file of this project that can express all of these servers.
-    pub fn of(
-        context: &CliContext,
-        project: bool,
-        found: &[FoundServer],
-    ) -> Result<Self, CliError> {
+    pub fn of(context: &CliContext, project: bool, found: &[FoundServer]) -> Result<Self> {
         let ConfigDocument { dialect, at } = match (&context.config, project) {
             (Some(named), _) => ConfigDocument::from_path(named, ConfigScope::User)?,
             (None, false) => ConfigDocument::for_user(&context.home),
@@ -123,7 +119,7 @@ impl ImportBatch {
     }
 
     /// Puts credentials into the secret store. Must run before the file refers to them.
-    pub fn keep_secrets(&self, context: &CliContext) -> Result<(), CliError> {
+    pub fn keep_secrets(&self, context: &CliContext) -> Result<()> {
         let store = SecretStore::of(&context.home);
         let kept = self.secrets.iter().try_for_each(|(name, value)| store.set(name, value));
         kept.map_err(CliError::from)
@@ -159,7 +155,7 @@ pub async fn record_consents(
     context: &CliContext,
     target: &ImportTarget,
     specs: &[ServerSpec],
-) -> Result<(), CliError> {
+) -> Result<()> {
     let mut setup = context.load_setup().await?;
     for spec in specs {
         let Some(entry) = setup.plan().entry(&spec.name) else { continue };

@@ -8,12 +8,12 @@ use toolgate_host::config::{
     Permissions, read_file,
 };
 use toolgate_host::{ConfigScope, Diagnostic, DiagnosticSeverity, ServerSpec, TransportSpec};
-use toolgate_model::{ErrorCode, ServerTimeouts, redact_args, redact_url};
+use toolgate_model::{ServerTimeouts, redact_args, redact_url};
 
 use super::SkippedServer;
 use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, error_chain};
+use crate::exit::{CliError, ErrorCode, Result, error_chain};
 use crate::suggest::{did_you_mean, unknown_server_error};
 use crate::transfer::losses::LossJson;
 use crate::transfer::{client_sources, file_dialect};
@@ -79,10 +79,7 @@ pub struct ServerSearch {
 
 impl ServerSearch {
     /// Returns the servers in one client's files, except toolgate itself.
-    pub fn of_client(
-        context: &CliContext,
-        client: &KnownClient,
-    ) -> Result<Vec<FoundServer>, CliError> {
+    pub fn of_client(context: &CliContext, client: &KnownClient) -> Result<Vec<FoundServer>> {
         let sources = client_sources(context)?;
         let mut search = Self::new(&sources);
         for file in clients::client_files(&sources).iter().filter(|file| client.owns(file)) {
@@ -103,7 +100,7 @@ impl ServerSearch {
     }
 
     /// Searches the named client or file, or the files of all clients.
-    pub fn run(context: &CliContext, from: Option<&str>) -> Result<Self, CliError> {
+    pub fn run(context: &CliContext, from: Option<&str>) -> Result<Self> {
         let sources = client_sources(context)?;
         let mut search = Self::new(&sources);
         let known = clients::client_files(&sources);
@@ -116,11 +113,7 @@ impl ServerSearch {
     }
 
     /// Reads one client's files. Fails if none of them exists.
-    fn read_client(
-        &mut self,
-        client: &KnownClient,
-        known: &[ConfigDocument],
-    ) -> Result<(), CliError> {
+    fn read_client(&mut self, client: &KnownClient, known: &[ConfigDocument]) -> Result<()> {
         let files: Vec<_> = known.iter().filter(|file| client.owns(file)).collect();
         if files.iter().all(|file| !file.at.path.exists()) {
             let places: Vec<_> = files.iter().map(|it| it.at.path.display().to_string()).collect();
@@ -147,7 +140,7 @@ impl ServerSearch {
     }
 
     /// Reads a file that the user named. Naming a project's file does not grant its permissions.
-    fn read_named_file(&mut self, path: &Path) -> Result<(), CliError> {
+    fn read_named_file(&mut self, path: &Path) -> Result<()> {
         let missing = || {
             let known = clients::ALL.map(|client| client.id);
             let named = path.display().to_string();
@@ -213,7 +206,7 @@ impl ServerSearch {
         &self,
         names: &[String],
         skipped: &mut Vec<SkippedServer>,
-    ) -> Result<Vec<FoundServer>, CliError> {
+    ) -> Result<Vec<FoundServer>> {
         for name in names {
             let is_it = |found: &FoundServer| found.name() == name;
             if !self.found.iter().any(is_it) && !self.skipped.iter().any(|it| it.name == *name) {

@@ -4,10 +4,10 @@
 use clap::ValueEnum;
 use serde::Serialize;
 use toolgate_host::config::{ConfigDocument, Dialect};
-use toolgate_model::{ConfigValue, ErrorCode};
+use toolgate_model::ConfigValue;
 
 use crate::cli_context::CliContext;
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 use crate::out;
 use crate::prompt;
 
@@ -53,7 +53,7 @@ pub fn choose_approver(
     given: Option<ApproverArg>,
     clients: &[String],
     yes: bool,
-) -> Result<ApproverArg, CliError> {
+) -> Result<ApproverArg> {
     if let Some(given) = given {
         return Ok(given);
     }
@@ -96,7 +96,7 @@ pub fn record_approver(
     context: &CliContext,
     approver: Option<ApproverArg>,
     clients: &[String],
-) -> Result<(), CliError> {
+) -> Result<()> {
     if approver.is_some() {
         context.ensure_config()?;
     }

@@ -6,10 +6,8 @@ use toolgate_host::config::clients::{self, KnownClient};
 use toolgate_host::config::{Dialect, FileRef, template};
 use toolgate_host::{HttpSpec, ServerName, ServerSpec, StdioSpec, TransportSpec};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::{CliContext, own_program};
-use crate::exit::CliError;
+use crate::exit::{CliError, ErrorCode, Result};
 use crate::server_access::RunningGateway;
 use crate::transfer::install_registry::InstallRegistry;
 
@@ -56,7 +54,7 @@ impl ExistingEntries {
         client: &KnownClient,
         name: Option<&str>,
         transport: TransportSpec,
-    ) -> Result<ServerSpec, CliError> {
+    ) -> Result<ServerSpec> {
         let wanted = ServerName::new(name.unwrap_or(DEFAULT_NAME))
             .map_err(|error| CliError::from(error).hint("choose another name with --name NAME"))?;
         match self.gateway {
@@ -78,7 +76,7 @@ impl ExistingEntries {
 pub async fn transport(
     context: &CliContext,
     http: bool,
-) -> Result<(TransportSpec, Option<String>), CliError> {
+) -> Result<(TransportSpec, Option<String>)> {
     if http {
         let gateway = RunningGateway::find_any(context).await;
         let endpoint = gateway.and_then(|gateway| gateway.info.endpoint);
@@ -110,7 +108,7 @@ pub async fn transport(
 }
 
 /// Returns the command of this program: its name if PATH leads to it, otherwise its path.
-fn program() -> Result<String, CliError> {
+fn program() -> Result<String> {
     let exe = own_program()?;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let path = std::env::var_os("PATH").unwrap_or_default();

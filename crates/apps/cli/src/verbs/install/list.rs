@@ -8,7 +8,7 @@ use toolgate_host::config::{ConfigSources, clients, read_file};
 
 use super::entry::ExistingEntries;
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out::{self, TextTable};
 use crate::transfer::file_dialect;
 
@@ -25,7 +25,7 @@ struct ClientFileJson {
     installed: Option<String>,
 }
 
-pub fn run(context: &CliContext, sources: &ConfigSources) -> Result<Exit, CliError> {
+pub fn run(context: &CliContext, sources: &ConfigSources) -> Result<Exit> {
     let mut lines = Vec::new();
     for client in clients::ALL {
         for (scope, word) in [(ConfigScope::User, "user"), (ConfigScope::Project, "project")] {

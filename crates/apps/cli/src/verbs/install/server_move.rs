@@ -6,7 +6,7 @@ use toolgate_host::ServerName;
 use toolgate_host::config::clients::KnownClient;
 
 use crate::cli_context::CliContext;
-use crate::exit::CliError;
+use crate::exit::Result;
 use crate::out::{self, escape_invisible};
 use crate::transfer::install_registry::MovedServers;
 use crate::verbs::import::import_batch::{ImportBatch, ImportTarget};
@@ -18,7 +18,7 @@ pub struct DirectServers(Vec<FoundServer>);
 
 impl DirectServers {
     /// Reads all files of a client.
-    pub fn of(context: &CliContext, client: &KnownClient) -> Result<Self, CliError> {
+    pub fn of(context: &CliContext, client: &KnownClient) -> Result<Self> {
         ServerSearch::of_client(context, client).map(Self)
     }
 
@@ -73,7 +73,7 @@ impl ServerMove {
         found: Vec<FoundServer>,
         project: bool,
         to_secrets: bool,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self> {
         let target = ImportTarget::of(context, project, &found)?;
         let all: Vec<_> = found.iter().map(|found| found.spec.name.clone()).collect();
         let mut report =
@@ -89,17 +89,14 @@ impl ServerMove {
     }
 
     /// Returns what would change in toolgate's config.
-    pub fn preview(mut self) -> Result<ImportReport, CliError> {
+    pub fn preview(mut self) -> Result<ImportReport> {
         self.report.dry_run = true;
         import::preview(&self.target, &self.batch, &mut self.report)?;
         Ok(self.report)
     }
 
     /// Writes the servers to toolgate's config. Must run before they leave the client's file.
-    pub async fn write(
-        mut self,
-        context: &CliContext,
-    ) -> Result<(MovedServers, ImportReport), CliError> {
+    pub async fn write(mut self, context: &CliContext) -> Result<(MovedServers, ImportReport)> {
         import::write(context, &self.target, &self.batch, &mut self.report).await?;
         let moved = MovedServers {
             into: self.target.at.path.to_path_buf(),

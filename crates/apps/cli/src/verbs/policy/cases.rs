@@ -6,13 +6,11 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use toolgate_model::ErrorCode;
-
 use super::explain::DEFAULT_CLIENT;
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, ExplanationJson, HypotheticalCallJson};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::out::{self, TextTable, escape_invisible};
 use crate::server_access::ServerAccess;
 
@@ -98,7 +96,7 @@ impl PolicyCaseResult<'_> {
     }
 }
 
-pub async fn run(context: &CliContext, options: &PolicyTestArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &PolicyTestArgs) -> Result<Exit> {
     let PolicyCaseFile { case: cases } = read_cases(&options.file)?;
     let hypothetical =
         cases.iter().enumerate().map(|(at, case)| call_from_case(context, at + 1, case));
@@ -125,7 +123,7 @@ pub async fn run(context: &CliContext, options: &PolicyTestArgs) -> Result<Exit,
     }
 }
 
-fn print_results(context: &CliContext, tried: &[PolicyCaseResult<'_>]) -> Result<Exit, CliError> {
+fn print_results(context: &CliContext, tried: &[PolicyCaseResult<'_>]) -> Result<Exit> {
     let different: Vec<_> = tried.iter().filter(|it| !it.is_as_expected()).collect();
     if context.json {
         out::json(&tried.iter().map(PolicyCaseResult::to_json).collect::<Vec<_>>())?;
@@ -149,7 +147,7 @@ fn print_results(context: &CliContext, tried: &[PolicyCaseResult<'_>]) -> Result
     Ok(if different.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-fn read_cases(file: &Path) -> Result<PolicyCaseFile, CliError> {
+fn read_cases(file: &Path) -> Result<PolicyCaseFile> {
     let named = escape_invisible(&file.display().to_string());
     let wrong = |why: String| {
         CliError::new(ErrorCode::PolicyCases, format!("cannot read the cases in {named}: {why}"))
@@ -170,7 +168,7 @@ fn call_from_case(
     context: &CliContext,
     number: usize,
     case: &PolicyCase,
-) -> Result<HypotheticalCallJson, CliError> {
+) -> Result<HypotheticalCallJson> {
     let named = [
         ("tool", &case.tool),
         ("resource", &case.resource),

@@ -4,11 +4,11 @@ use serde_json::json;
 use toolgate_host::policy::check;
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out::{self, escape_invisible};
 use crate::verbs::diagnostics;
 
-pub async fn run(context: &CliContext) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext) -> Result<Exit> {
     let checked = check(&context.load_setup().await?).await?;
     if let [first, ..] = &checked.unknown[..] {
         let names: Vec<_> = checked.unknown.iter().map(|name| name.as_str()).collect();

@@ -6,14 +6,13 @@ use serde_json::json;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::policy::{Effect, rule_problem};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, ExposureReport, ExposureRowJson};
-use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
-use crate::exit::{CliError, Exit};
-use crate::operator::{Requester, authorize};
+use crate::embedded_gateway::EmbeddedGatewayOptions;
+use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::operator::authorize;
 use crate::out::{self, TextTable};
+use crate::server_access::ServerAccess;
 use crate::verbs::declaration::messages::display_path;
 use crate::verbs::declaration::{project_folder, reload_gateway, scope::ScopeArg};
 
@@ -30,11 +29,7 @@ pub struct PolicyEditArgs {
     scope: ScopeArg,
 }
 
-pub async fn run(
-    context: &CliContext,
-    options: &PolicyEditArgs,
-    effect: Effect,
-) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &PolicyEditArgs, effect: Effect) -> Result<Exit> {
     let rule = options.rule.as_str();
     if let Some(problem) = rule_problem(effect, rule) {
         return Err(CliError::new(
@@ -90,7 +85,7 @@ fn choose_file(
     context: &CliContext,
     options: &PolicyEditArgs,
     effect: Effect,
-) -> Result<ConfigDocument, CliError> {
+) -> Result<ConfigDocument> {
     let scope = options.scope.to_scope();
     if options.scope.is_project() && effect == Effect::Allow && !options.remove {
         return Err(CliError::new(
@@ -121,15 +116,12 @@ fn choose_file(
 }
 
 /// Returns what the profile sees by the files as they are now, without starting a server.
-async fn fetch_exposure(context: &CliContext) -> Result<ExposureReport, CliError> {
-    let options = EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::idle() };
-    let gateway = EmbeddedGateway::open(context, options).await?;
-    let question = ControlRequest::Exposure { profile: context.profile_or_default().to_owned() };
-    let answer = gateway.control().answer(&question, &Requester::this_process(None)).await;
-    gateway.close().await;
-    let invalid =
-        |error| CliError::new(ErrorCode::GatewayAnswer, format!("invalid exposure: {error}"));
-    serde_json::from_str(answer?.get()).map_err(invalid)
+async fn fetch_exposure(context: &CliContext) -> Result<ExposureReport> {
+    let access = ServerAccess::embed(context, EmbeddedGatewayOptions::idle_and_quiet()).await?;
+    let profile = context.profile_or_default().to_owned();
+    let exposed = access.ask(&ControlRequest::Exposure { profile }).await;
+    access.close().await;
+    exposed
 }
 
 /// The server, kind and name of a capability.

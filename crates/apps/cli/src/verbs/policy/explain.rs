@@ -9,7 +9,7 @@ use crate::cli_context::CliContext;
 use crate::complete::{server_names, tool_names};
 use crate::control::{ControlRequest, ExplanationJson, HypotheticalCallJson};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, Exit};
+use crate::exit::{Exit, Result};
 use crate::out::{self, escape_invisible};
 use crate::server_access::ServerAccess;
 
@@ -48,7 +48,7 @@ pub struct PolicyExplainArgs {
     method: bool,
 }
 
-pub async fn run(context: &CliContext, options: &PolicyExplainArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &PolicyExplainArgs) -> Result<Exit> {
     let words = [options.arguments.clone()];
     let arguments = crate::arguments::read(&words, &json!({}), io::stdin().lock())?;
     let kind = match options {

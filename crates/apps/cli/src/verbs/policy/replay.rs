@@ -8,10 +8,8 @@ use toolgate_host::DiagnosticSeverity;
 use toolgate_host::audit::read_since;
 use toolgate_host::policy::{ChangedDecision, PolicyReplay as Past, ReplayOutcome, read_rules};
 
-use toolgate_model::ErrorCode;
-
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, TextTable, relative_time};
 use crate::verbs::since::TimeArg;
 
@@ -36,7 +34,7 @@ struct ReplayCounts {
     gone: usize,
 }
 
-pub async fn run(context: &CliContext, options: &PolicyReplayArgs) -> Result<Exit, CliError> {
+pub async fn run(context: &CliContext, options: &PolicyReplayArgs) -> Result<Exit> {
     let since = options.since.map_or(0, |TimeArg(ms)| ms);
     let setup = context.load_setup().await?;
     let governance = match &options.policy {
@@ -67,10 +65,9 @@ pub async fn run(context: &CliContext, options: &PolicyReplayArgs) -> Result<Exi
 fn read_rules_file(
     context: &CliContext,
     file: &std::path::Path,
-) -> Result<toolgate_model::GovernanceSettings, CliError> {
-    let file = std::path::absolute(file).map_err(|error| {
-        CliError::new(ErrorCode::CliUsage, format!("cannot resolve {}: {error}", file.display()))
-    })?;
+) -> Result<toolgate_model::GovernanceSettings> {
+    let file = std::path::absolute(file)
+        .or_fail(ErrorCode::CliUsage, format_args!("cannot resolve {}", file.display()))?;
     let (governance, diagnostics) = read_rules(&context.setup_options()?, file)?;
     let error = diagnostics.iter().find(|found| found.severity == DiagnosticSeverity::Error);
     match error {
@@ -89,7 +86,7 @@ fn print_changes(
     context: &CliContext,
     counts: &ReplayCounts,
     found: &[ReplayChange],
-) -> Result<(), CliError> {
+) -> Result<()> {
     if context.json {
         let calls: Vec<_> = found.iter().map(change_json).collect();
         out::json(&json!({

@@ -65,14 +65,13 @@ impl IngestProgressBar {
             return;
         }
         self.last_line = Instant::now();
-        let size = |bytes: u64| out::format_size(usize::try_from(bytes).unwrap_or(usize::MAX));
         out::note(&match progress.files {
             0 => format!("scanning: {} files", progress.seen),
             files => format!(
                 "{} of {files} files, {} of {}",
                 progress.files_done,
-                size(progress.bytes_done),
-                size(progress.bytes)
+                out::format_size(progress.bytes_done),
+                out::format_size(progress.bytes)
             ),
         });
     }
