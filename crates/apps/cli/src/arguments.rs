@@ -9,7 +9,7 @@ use std::io::Read;
 use serde_json::Value;
 use toolgate_wire::string;
 
-use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result, cli_error};
 use crate::suggest::did_you_mean;
 
 /// How many references and alternatives are followed to find the type of a value.
@@ -26,7 +26,8 @@ pub fn read(words: &[String], schema: &Value, stdin: impl Read) -> Result<String
     }
 }
 
-fn read_stdin(mut stdin: impl Read) -> Result<String> {
+/// Reads all of standard input.
+pub fn read_stdin(mut stdin: impl Read) -> Result<String> {
     let mut text = String::new();
     let read = stdin.read_to_string(&mut text);
     read.or_fail(ErrorCode::CliRead, "cannot read standard input")?;
@@ -35,7 +36,7 @@ fn read_stdin(mut stdin: impl Read) -> Result<String> {
 
 fn check_object(text: String, what: &str) -> Result<String> {
     let invalid = |why: String| {
-        CliError::new(ErrorCode::CliArguments, format!("{what} {why}"))
+        cli_error!(CliArguments, "{what} {why}")
             .hint(r#"write a JSON object, for example {"key":"value"}"#)
     };
     match serde_json::from_str::<Value>(&text) {
@@ -50,15 +51,12 @@ fn parse_pairs(words: &[String], schema: &Value) -> Result<String> {
     for word in words {
         let (key, typed) =
             word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
-                CliError::new(ErrorCode::CliArguments, format!("invalid argument `{word}`"))
+                cli_error!(CliArguments, "invalid argument `{word}`")
                     .hint("write key=value, or one JSON object, or - to read JSON from stdin")
             })?;
         if members.iter().any(|(known, _)| *known == key) {
-            return Err(CliError::new(
-                ErrorCode::CliArguments,
-                format!("argument `{key}` is given twice"),
-            )
-            .hint("write several values as a JSON array: key='[1,2]'"));
+            return Err(cli_error!(CliArguments, "argument `{key}` is given twice")
+                .hint("write several values as a JSON array: key='[1,2]'"));
         }
         let property = &schema["properties"][key];
         if property.is_null() && schema["additionalProperties"] == false {
@@ -74,7 +72,7 @@ fn unknown_argument_error(key: &str, schema: &Value) -> CliError {
     let properties = schema["properties"].as_object().into_iter().flatten();
     let known: Vec<_> = properties.map(|(name, _)| name.as_str()).collect();
     let otherwise = format!("its arguments are {}", known.join(", "));
-    CliError::new(ErrorCode::CallArguments, format!("the tool has no argument `{key}`"))
+    cli_error!(CallArguments, "the tool has no argument `{key}`")
         .hint(did_you_mean(key, &known, otherwise))
 }
 
@@ -91,11 +89,8 @@ fn parse_value(key: &str, typed: &str, property: &Value, schema: &Value) -> Resu
         return Ok(typed.trim().to_owned());
     }
     let types = types.join(" or ");
-    Err(CliError::new(
-        ErrorCode::CallArguments,
-        format!("`{key}` must be of type {types}, got `{typed}`"),
-    )
-    .hint("run `toolgate discover SERVER --json` to see the tool's schema"))
+    Err(cli_error!(CallArguments, "`{key}` must be of type {types}, got `{typed}`")
+        .hint("run `toolgate discover SERVER --json` to see the tool's schema"))
 }
 
 /// Collects the types that a schema allows, following references and alternatives.

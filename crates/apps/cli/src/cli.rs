@@ -11,22 +11,10 @@ use crate::exit::{CliError, ErrorCode, Exit, Result};
 use crate::logs::LogAreas;
 use crate::out;
 use crate::verbs::{
-    add::AddArgs, add_json::AddJsonArgs, completions::CompletionsArgs, config::ConfigArgs,
-    get::GetArgs, list::ListArgs, man::ManArgs, remove::RemoveArgs, secret::SecretArgs,
-    switch::SwitchArgs,
-};
-use crate::verbs::{
-    approvals::ApprovalsArgs, audit::AuditArgs, keys::KeysArgs, lock::LockArgs, pins::PinsArgs,
-    policy::PolicyArgs, report::ReportArgs, score::ScoreArgs,
-};
-use crate::verbs::{
-    call::CallArgs, compile_resource::CompileResourceArgs,
-    conformance_client::ConformanceClientArgs, consent::ConsentArgs, context::ContextArgs,
-    discover::DiscoverArgs, doctor::DoctorArgs, explain::ExplainArgs, exposure::ExposureArgs,
-    prompt::PromptArgs, read_resource::ReadResourceArgs, search::SearchArgs, serve::ServeArgs,
-};
-use crate::verbs::{
-    export::ExportArgs, import::ImportArgs, install::InstallArgs, uninstall::UninstallArgs,
+    add, add_json, approvals, audit, call, compile_resource, completions, config,
+    conformance_client, consent, context, discover, doctor, explain, export, exposure, get, import,
+    install, keys, list, lock, man, pins, policy, prompt, read_resource, remove, report, score,
+    search, secret, serve, switch, uninstall,
 };
 
 /// The parts of the main help; the verbs are before the options, in groups.
@@ -164,82 +152,82 @@ enum CliCommand {
 #[derive(Debug, Subcommand)]
 pub enum VerbCommand {
     /// Serve all servers through one MCP endpoint
-    Serve(ServeArgs),
+    Serve(serve::ServeArgs),
     /// List what servers offer
-    Discover(DiscoverArgs),
+    Discover(discover::DiscoverArgs),
     /// Search tools by task
-    Search(SearchArgs),
+    Search(search::SearchArgs),
     /// Show what a profile exposes, at what cost and by which rule
-    Exposure(ExposureArgs),
+    Exposure(exposure::ExposureArgs),
     /// Call a tool
-    Call(CallArgs),
+    Call(call::CallArgs),
     /// Read a resource
-    ReadResource(ReadResourceArgs),
+    ReadResource(read_resource::ReadResourceArgs),
     /// Add a resource to the local context
-    CompileResource(CompileResourceArgs),
+    CompileResource(compile_resource::CompileResourceArgs),
     /// Manage and search the local context
-    Context(ContextArgs),
+    Context(context::ContextArgs),
     /// Get a prompt
-    Prompt(PromptArgs),
+    Prompt(prompt::PromptArgs),
     /// Diagnose servers step by step
-    Doctor(DoctorArgs),
+    Doctor(doctor::DoctorArgs),
     /// Rate every server and explain the rating
-    Score(ScoreArgs),
+    Score(score::ScoreArgs),
     /// Write an activity report as Markdown, JSON or HTML
-    Report(ReportArgs),
+    Report(report::ReportArgs),
     /// Approve or deny pending calls
-    Approvals(ApprovalsArgs),
+    Approvals(approvals::ApprovalsArgs),
     /// Manage access keys for HTTP clients
-    Keys(KeysArgs),
+    Keys(keys::KeysArgs),
     /// Read, export and verify the journal
-    Audit(AuditArgs),
+    Audit(audit::AuditArgs),
     /// Edit, check, explain, test and replay the policy rules
-    Policy(PolicyArgs),
+    Policy(policy::PolicyArgs),
     /// Review and approve changes to server definitions
-    Pins(PinsArgs),
+    Pins(pins::PinsArgs),
     /// Write or check the lock file
-    Lock(LockArgs),
+    Lock(lock::LockArgs),
     /// Add a server
-    Add(Box<AddArgs>),
+    Add(Box<add::AddArgs>),
     /// Add a server from a JSON entry
-    AddJson(AddJsonArgs),
+    AddJson(add_json::AddJsonArgs),
     /// List all servers with their state
     #[command(visible_alias = "ls", alias = "servers")]
-    List(ListArgs),
+    List(list::ListArgs),
     /// Show details of one server
-    Get(GetArgs),
+    Get(get::GetArgs),
     /// Remove a server
-    Remove(RemoveArgs),
+    Remove(remove::RemoveArgs),
     /// Enable a server
-    Enable(SwitchArgs),
+    Enable(switch::SwitchArgs),
     /// Disable a server
-    Disable(SwitchArgs),
+    Disable(switch::SwitchArgs),
     /// Show or allow what a project's files would start
-    Consent(ConsentArgs),
+    Consent(consent::ConsentArgs),
     /// Import servers from another client's config
-    Import(ImportArgs),
+    Import(import::ImportArgs),
     /// Export servers in another client's format
-    Export(ExportArgs),
+    Export(export::ExportArgs),
     /// Add Toolgate to a client's config
-    Install(InstallArgs),
+    Install(install::InstallArgs),
     /// Remove Toolgate from a client's config
-    Uninstall(UninstallArgs),
+    Uninstall(uninstall::UninstallArgs),
     /// Check the config files or show where they are
-    Config(ConfigArgs),
+    Config(config::ConfigArgs),
     /// Manage the secrets that config files name as ${secret:NAME}
-    Secret(SecretArgs),
+    Secret(secret::SecretArgs),
     /// Run a small MCP server on stdin and stdout for testing
     #[command(after_help = "Example: toolgate sample-server")]
     SampleServer,
     /// Explain an error code
-    Explain(ExplainArgs),
+    Explain(explain::ExplainArgs),
     /// Generate a shell completion script
-    Completions(CompletionsArgs),
+    Completions(completions::CompletionsArgs),
     /// Print or write the manual pages
-    Man(ManArgs),
+    Man(man::ManArgs),
     /// Run the client of the official conformance suite
     #[command(hide = true)]
-    ConformanceClient(ConformanceClientArgs),
+    ConformanceClient(conformance_client::ConformanceClientArgs),
 }
 
 /// Prints help, version or the usage error that clap returned, and returns the exit code. Requested

@@ -7,7 +7,7 @@ use toolgate_context::{LibraryHandle, shell_word};
 use toolgate_host::{ConfigSources, DEFAULT_PROFILE, Home, Setup, ensure_user_config};
 
 use crate::cli::GlobalArgs;
-use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
+use crate::exit::{ErrorCode, OrFail as _, Result, cli_error};
 use crate::operator::PassphraseInput;
 use crate::transfer::install_registry::InstallRegistry;
 
@@ -65,13 +65,7 @@ impl CliContext {
     pub fn setup_options(&self) -> Result<ConfigSources> {
         let project_dir = match self.config {
             Some(_) => None,
-            None => Some(std::env::current_dir().map_err(|error| {
-                CliError::new(
-                    ErrorCode::CliRead,
-                    format!("cannot find the current folder: {error}"),
-                )
-                .hint("change to an existing folder")
-            })?),
+            None => Some(current_folder()?),
         };
         let (home, config) = (self.home.clone(), self.config.clone());
         // Entries written by `install` point to this gateway, even if nothing serves there now.
@@ -125,6 +119,14 @@ impl CliContext {
 /// Returns the path of this executable.
 pub fn own_program() -> Result<PathBuf> {
     std::env::current_exe().or_fail(ErrorCode::CliInternal, "cannot find this executable")
+}
+
+/// Returns the current folder.
+pub fn current_folder() -> Result<PathBuf> {
+    std::env::current_dir().map_err(|error| {
+        cli_error!(CliRead, "cannot find the current folder: {error}")
+            .hint("change to an existing folder")
+    })
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

@@ -11,7 +11,7 @@ use toolgate_host::Plan;
 
 use crate::cli;
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{ErrorCode, OrFail as _, Result};
 
 /// The variable by which the completion script asks for completions.
 pub const REQUEST_VARIABLE: &str = "TOOLGATE_COMPLETE";
@@ -43,7 +43,7 @@ pub fn tool_names() -> ArgValueCandidates {
             return Ok(Vec::new());
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| internal_error(&error))?;
+        let runtime = runtime.or_fail(ErrorCode::CliInternal, "cannot start the async runtime")?;
         runtime.block_on(async {
             let setup = line.context.load_setup().await?;
             Ok(setup.cached_tools(&line.server.unwrap_or_default()).await?)
@@ -74,7 +74,7 @@ impl TypedLine {
         let words: Vec<OsString> =
             std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
         let matches = cli::command().ignore_errors(true).try_get_matches_from(words);
-        let matches = matches.map_err(|error| internal_error(&error))?;
+        let matches = matches.or_fail(ErrorCode::CliInternal, "cannot read the line")?;
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
         let context = CliContext::of_files(path("home"), path("config"))?;
         Ok(Self { context, server: typed_server(&matches) })
@@ -89,8 +89,4 @@ impl TypedLine {
 fn typed_server(matches: &ArgMatches) -> Option<String> {
     let inner = matches.subcommand().and_then(|(_, inner)| typed_server(inner));
     inner.or_else(|| matches.try_get_one::<String>("server").ok().flatten().cloned())
-}
-
-fn internal_error(error: &dyn std::error::Error) -> CliError {
-    CliError::new(ErrorCode::CliInternal, error.to_string())
 }

@@ -86,6 +86,18 @@ impl<E: CodedError> From<E> for CliError {
     }
 }
 
+/// Returns a [`CliError`] with this code and a message that is formatted as by [`format!`].
+macro_rules! cli_error {
+    ($code:ident, $($message:tt)+) => {
+        $crate::exit::CliError::new(
+            $crate::exit::ErrorCode::$code,
+            ::std::fmt::format(::std::format_args!($($message)+)),
+        )
+    };
+}
+
+pub(crate) use cli_error;
+
 /// Turns an error without a code, such as one of the operating system, into a [`CliError`].
 pub trait OrFail<T> {
     /// Returns the value, or the error with this code and the message `{what}: {error}`.

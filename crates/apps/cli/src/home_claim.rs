@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use toolgate_host::Home;
 use toolgate_transport::local::{ListenLock, LocalListener};
 
-use crate::exit::{CliError, ErrorCode, Result, error_chain};
+use crate::exit::{Result, cli_error, error_chain};
 
 pub use control_socket::serve_control_socket;
 
@@ -37,11 +37,8 @@ pub fn claim_home(home: &Home) -> Result<Option<HomeClaim>> {
     let lock =
         ListenLock::try_acquire(&home.state_dir().join("control.lock")).map_err(|error| {
             let home = home.state_dir().display();
-            CliError::new(
-                ErrorCode::GatewayHome,
-                format!("cannot claim {home}: {}", error_chain(&error)),
-            )
-            .hint("use another home with --home DIR")
+            cli_error!(GatewayHome, "cannot claim {home}: {}", error_chain(&error))
+                .hint("use another home with --home DIR")
         })?;
     let Some(lock) = lock else { return Ok(None) };
     let listener = LocalListener::bind(&home.control_socket(), &lock).inspect_err(|error| {

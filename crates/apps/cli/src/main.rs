@@ -5,6 +5,7 @@
 //! in this process. All requests to servers go through the gate.
 
 mod arguments;
+mod blocking;
 mod cli;
 mod cli_context;
 mod complete;

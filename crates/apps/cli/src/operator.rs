@@ -11,9 +11,10 @@ use toolgate_gateway::ClientProcesses;
 use toolgate_host::{Home, PassphraseFile, Plan, Posture};
 use toolgate_transport::peer::{self, PeerProcess};
 
+use crate::blocking::run_blocking;
 use crate::cli_context::CliContext;
 use crate::control::ControlRequest;
-use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, Result, cli_error};
 use crate::server_access::RunningGateway;
 
 pub use passphrase_input::{PassphraseInput, prompt_passphrase};
@@ -135,9 +136,9 @@ impl OperatorVerifier {
         if self.passphrase.is_set() || rules.posture != Posture::Governed {
             return self.identify_any_posture(rules, requester).await;
         }
-        Err(CliError::new(
-            ErrorCode::ApprovalPassphrase,
-            "change refused: the governed posture requires an operator passphrase, and none is set",
+        Err(cli_error!(
+            ApprovalPassphrase,
+            "change refused: the governed posture requires an operator passphrase, and none is set"
         )
         .hint("run `toolgate approvals passphrase` to set one"))
     }
@@ -151,9 +152,9 @@ impl OperatorVerifier {
     ) -> Result<OperatorIdentity> {
         let position = self.position(requester);
         if matches!(position, ProcessPosition::Server) {
-            return Err(CliError::new(
-                ErrorCode::ApprovalOperator,
-                "change refused: the request comes from a server process",
+            return Err(cli_error!(
+                ApprovalOperator,
+                "change refused: the request comes from a server process"
             ));
         }
         if self.passphrase.is_set() {
@@ -166,9 +167,9 @@ impl OperatorVerifier {
                 Ok(OperatorIdentity::ClientTerminal)
             }
             ProcessPosition::Client(client) => Err(client_refusal(client)),
-            ProcessPosition::Server | ProcessPosition::Gone => Err(CliError::new(
-                ErrorCode::ApprovalOperator,
-                "change refused: the requesting process has ended and cannot be identified",
+            ProcessPosition::Server | ProcessPosition::Gone => Err(cli_error!(
+                ApprovalOperator,
+                "change refused: the requesting process has ended and cannot be identified"
             )),
         }
     }
@@ -182,28 +183,25 @@ impl OperatorVerifier {
     ) -> Result<OperatorIdentity> {
         let identified = self.identify_any_posture(rules, requester).await?;
         let passphrase = self.passphrase.clone();
-        run_blocking(move || passphrase.set(new.as_deref())).await?;
+        run_blocking(move || Ok(passphrase.set(new.as_deref())?)).await?;
         Ok(identified)
     }
 
     async fn check_passphrase(&self, given: Option<&str>) -> Result<OperatorIdentity> {
         let Some(given) = given.map(str::to_owned) else {
-            return Err(CliError::new(
-                ErrorCode::ApprovalPassphrase,
-                "change refused: the operator's passphrase is needed",
+            return Err(cli_error!(
+                ApprovalPassphrase,
+                "change refused: the operator's passphrase is needed"
             )
             .hint("run the command in a terminal, or pipe it in with --passphrase-stdin"));
         };
         let _guard = self.verify_lock.lock().await;
         let passphrase = self.passphrase.clone();
-        match run_blocking(move || passphrase.verify(&given)).await? {
+        match run_blocking(move || Ok(passphrase.verify(&given)?)).await? {
             true => Ok(OperatorIdentity::Passphrase),
             false => {
                 tracing::warn!(target: "toolgate::gateway", "wrong operator passphrase");
-                Err(CliError::new(
-                    ErrorCode::ApprovalPassphrase,
-                    "change refused: the passphrase is wrong",
-                ))
+                Err(cli_error!(ApprovalPassphrase, "change refused: the passphrase is wrong"))
             }
         }
     }
@@ -255,13 +253,4 @@ pub async fn authorize(context: &CliContext, plan: &Plan, change: &str) -> Resul
     let requester =
         Requester::this_process(if needed { context.passphrase_input.passphrase()? } else { None });
     operators.identify(OperatorRules::from(plan), &requester).await.map(drop)
-}
-
-/// Runs `work` on a blocking thread.
-async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, toolgate_host::approvals::ApprovalError> + Send + 'static,
-) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    let done = done.or_fail(ErrorCode::CliInternal, "cannot check the passphrase")?;
-    done.map_err(CliError::from)
 }

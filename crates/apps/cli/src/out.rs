@@ -4,6 +4,7 @@
 //! its control and invisible characters are escaped.
 
 mod escape;
+mod output_file;
 mod spinner;
 mod table;
 mod time;
@@ -17,9 +18,10 @@ use toolgate_host::DiagnosticSeverity;
 
 use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result, cli_error};
 
 pub use escape::{escape_for_terminal, escape_invisible, escape_invisible_lines, escape_json};
+pub use output_file::OutputFile;
 pub use spinner::Spinner;
 pub use table::TextTable;
 pub use time::{exact_time, relative_time};
@@ -75,7 +77,7 @@ pub fn data(bytes: &[u8]) -> Result<()> {
     written.map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => CliError::broken_pipe(),
         _ => {
-            CliError::new(ErrorCode::CliWrite, format!("cannot write to standard output: {error}"))
+            cli_error!(CliWrite, "cannot write to standard output: {error}")
         }
     })
 }

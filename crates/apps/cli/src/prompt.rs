@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead as _, Write as _};
 
-use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
+use crate::exit::{ErrorCode, OrFail as _, Result, cli_error};
 use crate::out;
 
 /// Prints a question and reads a line. Returns `None` if the terminal was closed.
@@ -21,16 +21,15 @@ pub fn ask(question: &str) -> Result<String> {
     Ok(line.unwrap_or_default())
 }
 
-/// Asks the user to confirm `action`, which is needed for a change. Without a terminal the change
-/// is refused; `hint` says how to confirm it then.
-pub fn confirm(question: &str, action: &str, hint: &str) -> Result<bool> {
+/// Fails with the message `refused` unless the user confirms `action`, which is needed for a change.
+/// Without a terminal the change is refused; `hint` says how to confirm it then.
+pub fn confirm(question: &str, action: &str, hint: &str, refused: &str) -> Result<()> {
     if !out::can_prompt() {
-        return Err(CliError::new(
-            ErrorCode::CliNoTerminal,
-            format!("cannot ask whether to {action} without a terminal"),
-        )
-        .hint(hint));
+        return Err(cli_error!(CliNoTerminal, "cannot ask whether to {action} without a terminal")
+            .hint(hint));
     }
-    let answer = ask(&format!("{question} [y/N]"))?;
-    Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
+    match ask(&format!("{question} [y/N]"))?.as_str() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(cli_error!(CliNotConfirmed, "{refused}")),
+    }
 }

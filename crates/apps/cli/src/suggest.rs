@@ -3,7 +3,7 @@
 use toolgate_host::Plan;
 use toolgate_host::config::nearest;
 
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{CliError, Result, cli_error};
 
 /// How many names are listed if none is similar.
 const MAX_NAMES: usize = 8;
@@ -25,7 +25,7 @@ pub fn unknown_server_error<'n>(name: &str, known: impl IntoIterator<Item = &'n 
         names if names.len() <= MAX_NAMES => format!("declared servers are {}", names.join(", ")),
         _ => "run `toolgate list` to list all servers".to_owned(),
     };
-    CliError::new(ErrorCode::ServerUnknown, format!("no server named `{name}`"))
+    cli_error!(ServerUnknown, "no server named `{name}`")
         .hint(did_you_mean(name, &known, otherwise))
 }
 
@@ -37,7 +37,7 @@ pub fn check_profile(plan: &Plan, name: &str) -> Result<()> {
     }
     let names = profiles.names();
     let otherwise = format!("choose one of {}, or declare it as [profiles.NAME]", names.join(", "));
-    Err(CliError::new(ErrorCode::ConfigProfile, format!("no profile named `{name}`"))
+    Err(cli_error!(ConfigProfile, "no profile named `{name}`")
         .hint(did_you_mean(name, &names, otherwise)))
 }
 

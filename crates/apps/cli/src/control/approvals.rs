@@ -10,7 +10,7 @@ use toolgate_host::approvals::{ApprovalBroker, ApprovalChoice, Grant, GrantSelec
 use toolgate_model::time::rfc3339_from_time;
 
 use super::handler::to_raw_json;
-use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result, cli_error};
 
 /// The longest time a request may wait for a change.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -202,7 +202,7 @@ async fn revoke(broker: &ApprovalBroker, which: &GrantSelector, by: &str) -> Res
 /// Returns the error of a request about a call that is not pending. `doing` is the attempted
 /// action, as in `cannot {doing} call`.
 pub fn no_call_error(doing: &str, id: &str, why: &str) -> CliError {
-    CliError::new(ErrorCode::ApprovalUnknown, format!("cannot {doing} call `{id}`: {why}"))
+    cli_error!(ApprovalUnknown, "cannot {doing} call `{id}`: {why}")
         .hint("run `toolgate approvals list` to see the pending calls")
 }
 

@@ -2,8 +2,6 @@
 //!
 //! A blocked or disabled server is not started; its state is the result.
 
-use std::time::Duration;
-
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use toolgate_host::{Host, PhaseReport, ServerState, ServerStatus};
@@ -29,7 +27,7 @@ pub struct DoctorReport {
 }
 
 /// The checkup of one server.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct ServerCheckup {
     /// Its declared name.
     pub server: String,
@@ -97,16 +95,11 @@ pub(super) async fn check_servers(
 async fn check_server(host: &Host, status: &ServerStatus) -> ServerCheckup {
     let server = status.spec.name.to_string();
     if let Some(step) = standing_step(&status.state) {
-        return ServerCheckup {
-            server,
-            phases: vec![step],
-            stderr: String::new(),
-            withheld: Vec::new(),
-        };
+        return ServerCheckup { server, phases: vec![step], ..ServerCheckup::default() };
     }
     let report = host.diagnose(&server).await.unwrap_or_default();
-    let phases: Vec<_> = report.phases.iter().map(CheckupStep::of).collect();
-    let mut checkup = ServerCheckup { server, phases, stderr: String::new(), withheld: Vec::new() };
+    let phases = report.phases.iter().map(CheckupStep::of).collect();
+    let mut checkup = ServerCheckup { server, phases, ..ServerCheckup::default() };
     if !checkup.is_healthy() {
         checkup.stderr = report.stderr;
         // Withheld variables matter only if the process was launched.
@@ -119,12 +112,8 @@ async fn check_server(host: &Host, status: &ServerStatus) -> ServerCheckup {
 
 /// Returns the step that stands for a server that must not be started.
 fn standing_step(state: &ServerState) -> Option<CheckupStep> {
-    let step = |ok, detail: &str, hint: Option<&str>| CheckupStep {
-        name: "standing".to_owned(),
-        ok,
-        ms: 0,
-        detail: Some(detail.to_owned()),
-        hint: hint.map(str::to_owned),
+    let step = |ok, detail: &str, hint: Option<&str>| {
+        CheckupStep::new("standing", ok, detail.to_owned(), hint.map(str::to_owned))
     };
     match state {
         ServerState::Blocked(block) => Some(step(false, &block.reason, block.hint.as_deref())),
@@ -136,19 +125,20 @@ fn standing_step(state: &ServerState) -> Option<CheckupStep> {
 }
 
 impl CheckupStep {
+    /// Returns a step that takes no time.
+    pub(super) fn new(name: &str, ok: bool, detail: String, hint: Option<String>) -> Self {
+        Self { name: name.to_owned(), ok, ms: 0, detail: Some(detail), hint }
+    }
+
     fn of(phase: &PhaseReport) -> Self {
         let failure = phase.failure.as_ref();
         let detail = failure.map(|failure| failure.cause.clone()).or_else(|| phase.detail.clone());
         Self {
             name: phase.phase.to_string(),
             ok: failure.is_none(),
-            ms: millis(phase.took),
+            ms: phase.took.as_millis().try_into().unwrap_or(u64::MAX),
             detail,
             hint: failure.and_then(|failure| failure.hint.clone()),
         }
     }
-}
-
-fn millis(took: Duration) -> u64 {
-    took.as_millis().try_into().unwrap_or(u64::MAX)
 }

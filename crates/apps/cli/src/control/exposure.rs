@@ -27,7 +27,7 @@ pub struct ExposureReport {
 }
 
 /// The exposure of one capability.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ExposureRowJson {
     /// The server.
     pub server: String,
@@ -200,14 +200,9 @@ fn unusable_rows(status: &ServerStatus) -> Vec<ExposureRowJson> {
         server: status.spec.name.to_string(),
         kind: kind.as_str().to_owned(),
         name: name.to_owned(),
-        alias: None,
-        exposed: None,
-        visible: false,
-        listed: false,
         because: because.clone(),
-        tags: Vec::new(),
         tokens: tokens(raw),
-        decision: None,
+        ..ExposureRowJson::default()
     };
     let definitions = CapabilityKind::ALL.into_iter().flat_map(|kind| {
         let known = status.catalog.iter().flat_map(move |catalog| catalog.definitions(kind));

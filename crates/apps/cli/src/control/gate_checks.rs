@@ -49,7 +49,7 @@ impl GateChecks {
         let Some(first) = unusable.first() else {
             let usable = own.len();
             let detail = format!("{usable} definitions match their pins");
-            return (usable > 0).then(|| step("pins", true, detail, None));
+            return (usable > 0).then(|| CheckupStep::new("pins", true, detail, None));
         };
         let named = unusable.iter().map(|it| match &it.id {
             Some(id) => format!("{} {}", id.name, it.status.as_str()),
@@ -63,15 +63,15 @@ impl GateChecks {
             PinStatus::Unapproved => format!("run `toolgate pins approve {server}` to approve it"),
             _ => "run `toolgate lock` to rewrite the lock file".to_owned(),
         };
-        Some(step("pins", false, join_names(named.collect()), Some(hint)))
+        Some(CheckupStep::new("pins", false, join_names(named.collect()), Some(hint)))
     }
 
     fn findings(&self, server: &str) -> Option<CheckupStep> {
         let found = self.findings.get(server)?;
         let hint =
             "read these texts before you use the server; see docs/reference/untrusted-text.md";
-        let hint = hint.to_owned();
-        Some(step("findings", true, join_names(found.clone()), Some(hint)))
+        let found = join_names(found.clone());
+        Some(CheckupStep::new("findings", true, found, Some(hint.to_owned())))
     }
 
     fn decisions(&self, server: &str) -> Option<CheckupStep> {
@@ -82,12 +82,9 @@ impl GateChecks {
         let parts = counts.iter().map(|(effect, count)| format!("{count} {effect}"));
         let parts: Vec<_> = parts.collect();
         let hint = "run `toolgate exposure` to see the rule behind each decision";
-        (all > 0).then(|| step("decisions", true, parts.join(", "), Some(hint.to_owned())))
+        (all > 0)
+            .then(|| CheckupStep::new("decisions", true, parts.join(", "), Some(hint.to_owned())))
     }
-}
-
-fn step(name: &str, ok: bool, detail: String, hint: Option<String>) -> CheckupStep {
-    CheckupStep { name: name.to_owned(), ok, ms: 0, detail: Some(detail), hint }
 }
 
 fn join_names(mut all: Vec<String>) -> String {

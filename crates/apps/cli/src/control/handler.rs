@@ -17,7 +17,7 @@ use super::{
     CompilePermission, ConfigFinding, ControlRequest, ExplanationJson, ExposureReport, GatewayInfo,
     ServerInventory, ServersReport, ToolMatches, checkup, pins,
 };
-use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result, cli_error};
 use crate::local_context::LocalContext;
 use crate::operator::{OperatorIdentity, OperatorRules, OperatorVerifier, Requester};
 use crate::review::definition_statuses;
@@ -201,9 +201,7 @@ impl ControlHandler {
             | ControlRequest::SetPassphrase { .. } => to_raw_json(&true),
             ControlRequest::Owner => to_raw_json(&self.gateway_info()),
             ControlRequest::Servers { wait_ms } => {
-                let wait = Duration::from_millis(*wait_ms);
-                // After the timeout, servers that are still starting are reported as such.
-                let _ = tokio::time::timeout(wait, self.host.wait_settled()).await;
+                self.wait_settled(*wait_ms).await;
                 to_raw_json(&ServersReport::of(&self.host, &self.findings()))
             }
             ControlRequest::Profile { name } => {
@@ -212,17 +210,13 @@ impl ControlHandler {
             }
             ControlRequest::Discover { server, profile } => {
                 self.check_profile(profile).await?;
-                let status = self
-                    .host
-                    .wait_server_settled(server)
-                    .await
-                    .map_err(|_| self.unknown_server(server))?;
+                let status = self.host.wait_server_settled(server).await;
+                let status = status.map_err(|_| self.unknown_server(server))?;
                 to_raw_json(&ServerInventory::of(&*self.host.exposure(profile)?, &status))
             }
             ControlRequest::DiscoverAll { profile, wait_ms } => {
                 self.check_profile(profile).await?;
-                let wait = Duration::from_millis(*wait_ms);
-                let _ = tokio::time::timeout(wait, self.host.wait_settled()).await;
+                self.wait_settled(*wait_ms).await;
                 let exposure = self.host.exposure(profile)?;
                 let servers = self.host.servers().servers;
                 let all = servers.iter().map(|status| ServerInventory::of(&exposure, status));
@@ -273,7 +267,7 @@ impl ControlHandler {
                 let gate = self.host.gate();
                 let keys = gate.keys();
                 let keys = keys.ok_or_else(|| {
-                    CliError::new(ErrorCode::CliInternal, "this host does not store access keys")
+                    cli_error!(CliInternal, "this host does not store access keys")
                 })?;
                 asked.answer(keys, |kind, detail| gate.note(kind, None, detail)).await
             }
@@ -281,6 +275,13 @@ impl ControlHandler {
                 to_raw_json(&self.reload_for_server(server).await?)
             }
         }
+    }
+
+    /// Waits until all servers have started or failed. After this time, servers that are still
+    /// starting are reported as such.
+    async fn wait_settled(&self, wait_ms: u64) {
+        let wait = Duration::from_millis(wait_ms);
+        let _ = tokio::time::timeout(wait, self.host.wait_settled()).await;
     }
 
     /// Records in the journal a change that the operator makes.
@@ -291,9 +292,7 @@ impl ControlHandler {
 
     fn broker(&self) -> Result<&ApprovalBroker> {
         let broker = self.host.gate().approvals().map(|broker| &**broker);
-        broker.ok_or_else(|| {
-            CliError::new(ErrorCode::CliInternal, "this host does not store approvals")
-        })
+        broker.ok_or_else(|| cli_error!(CliInternal, "this host does not store approvals"))
     }
 
     /// Reloads the files with the current consents. Returns true if they declare this server.

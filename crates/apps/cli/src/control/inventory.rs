@@ -9,7 +9,7 @@ use toolgate_host::{
 };
 
 use super::exposure;
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{CliError, ErrorCode, Result, cli_error};
 use crate::suggest::did_you_mean;
 
 /// What one server offers to callers with a profile.
@@ -115,11 +115,8 @@ impl ServerInventory {
         own.or_else(exposed).or_else(alias).ok_or_else(|| {
             let known: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
             let hint = format!("run `toolgate discover {}` to list what it offers", self.server);
-            CliError::new(
-                ErrorCode::CallUnknown,
-                format!("no {what} named `{name}` on server `{}`", self.server),
-            )
-            .hint(did_you_mean(name, &known, hint))
+            cli_error!(CallUnknown, "no {what} named `{name}` on server `{}`", self.server)
+                .hint(did_you_mean(name, &known, hint))
         })
     }
 }
@@ -142,10 +139,7 @@ impl InventoryEntry {
     pub fn exposed_name(&self) -> Result<&str> {
         let hidden = || {
             let why = self.hidden.as_deref().unwrap_or("it has no exposed name");
-            CliError::new(
-                ErrorCode::CallHidden,
-                format!("cannot use `{}`: it is hidden: {why}", self.name),
-            )
+            cli_error!(CallHidden, "cannot use `{}`: it is hidden: {why}", self.name)
         };
         self.exposed.as_deref().ok_or_else(hidden)
     }

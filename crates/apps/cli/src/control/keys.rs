@@ -9,7 +9,7 @@ use toolgate_host::keys::{AccessKey, Keyring};
 use toolgate_model::time::rfc3339_from_time;
 
 use super::handler::to_raw_json;
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{Result, cli_error};
 
 /// The most characters in the name of a caller.
 const LONGEST_NAME: usize = 64;
@@ -79,7 +79,7 @@ impl KeyRequest {
                 let expires_at = lifetime.map(expiry_time).transpose()?;
                 let added = keys.add(name, expires_at).await?;
                 let (key, secret) = added.ok_or_else(|| {
-                    CliError::new(ErrorCode::GatewayKey, format!("`{name}` already has a key"))
+                    cli_error!(GatewayKey, "`{name}` already has a key")
                         .hint(format!("run `toolgate keys revoke {name}` to revoke it"))
                 })?;
                 let line = AccessKeyJson::from(&key);
@@ -99,7 +99,7 @@ impl KeyRequest {
 
 fn expiry_time(seconds: u64) -> Result<SystemTime> {
     let end = SystemTime::now().checked_add(Duration::from_secs(seconds));
-    end.ok_or_else(|| CliError::new(ErrorCode::CliUsage, "the lifetime of the key is too long"))
+    end.ok_or_else(|| cli_error!(CliUsage, "the lifetime of the key is too long"))
 }
 
 /// Checks the name of a caller. Names appear in config files, in lists and in the journal, so only
@@ -108,11 +108,9 @@ fn check_name(name: &str) -> Result<()> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     match (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) {
         true => Ok(()),
-        false => Err(CliError::new(
-            ErrorCode::CliUsage,
-            format!(
-                "invalid name `{name}`: a name has 1 to {LONGEST_NAME} letters, digits, `-`, `_`, `.`"
-            ),
+        false => Err(cli_error!(
+            CliUsage,
+            "invalid name `{name}`: a name has 1 to {LONGEST_NAME} letters, digits, `-`, `_`, `.`"
         )),
     }
 }

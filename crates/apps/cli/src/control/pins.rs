@@ -8,7 +8,7 @@ use toolgate_host::{Host, Setup};
 use toolgate_model::time::rfc3339_from_time;
 
 use super::handler::to_raw_json;
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{Result, cli_error};
 
 /// A control request about pins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -113,9 +113,8 @@ pub async fn answer(
         }
         PinRequest::Approve { server, name, seen } => {
             let chosen = PinFilter { server: Some(server), name: name.as_deref() };
-            let invalid = |()| {
-                CliError::new(ErrorCode::CliUsage, "`seen` is not the digest of shown definitions")
-            };
+            let invalid =
+                |()| cli_error!(CliUsage, "`seen` is not the digest of shown definitions");
             let seen = seen.parse().map_err(invalid)?;
             to_raw_json(&host.approve_pins(&decisions, &chosen, seen, by).await?)
         }

@@ -13,7 +13,7 @@ use toolgate_wire::Revision;
 use super::HomeClaim;
 use crate::control::{ControlEnvelope, ControlOpening, ControlResponse};
 use crate::embedded_gateway::EmbeddedGateway;
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{Result, cli_error};
 use crate::operator::Requester;
 use crate::shutdown::ShutdownSignal;
 
@@ -112,15 +112,12 @@ async fn serve_connection(
             tokio::select! {
                 outcome = embedded.control().answer(&question, &requester) => outcome.into(),
                 () = shutdown.wait() => {
-                    ControlResponse::from(Err(CliError::new(ErrorCode::GatewayUnreachable, "the gateway is shutting down")))
+                    ControlResponse::from(Err(cli_error!(GatewayUnreachable, "the gateway is shutting down")))
                 }
             }
         }
         Err(error) => {
-            let failure = CliError::new(
-                ErrorCode::GatewayAnswer,
-                format!("invalid control request: {error}"),
-            );
+            let failure = cli_error!(GatewayAnswer, "invalid control request: {error}");
             let hint = concat!("this gateway is toolgate ", env!("CARGO_PKG_VERSION"));
             ControlResponse::from(Err(failure.hint(hint)))
         }
@@ -146,8 +143,7 @@ async fn admit(embedded: &EmbeddedGateway, operator: bool, requester: &Requester
 
 fn parse_revision(protocol: Option<&str>) -> Result<Option<Revision>> {
     let known = |text: &str| {
-        let unknown =
-            |_| CliError::new(ErrorCode::CliUsage, format!("unknown protocol revision `{text}`"));
+        let unknown = |_| cli_error!(CliUsage, "unknown protocol revision `{text}`");
         text.parse::<Revision>().map_err(unknown)
     };
     protocol.map(known).transpose()

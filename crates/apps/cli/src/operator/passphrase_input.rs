@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use toolgate_host::config::read_hidden;
 
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{CliError, Result, cli_error};
 use crate::out;
 
 /// The most bytes read from standard input.
@@ -66,5 +66,5 @@ pub fn prompt_passphrase(prompt: &str) -> Result<Option<String>> {
 }
 
 fn read_error(error: std::io::Error) -> CliError {
-    CliError::new(ErrorCode::CliRead, format!("cannot read the passphrase: {error}"))
+    cli_error!(CliRead, "cannot read the passphrase: {error}")
 }

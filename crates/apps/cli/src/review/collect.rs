@@ -1,6 +1,7 @@
 //! Collects records one by one and keeps the counts that a report needs.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 
 use toolgate_host::audit::{EntryEvent, JournalEntry, JournalOutcome, SCHEMA_MISMATCH};
 use toolgate_model::Effect;
@@ -9,8 +10,7 @@ use toolgate_wire::{code, scan};
 
 use super::ServerDefinitionStatus;
 use super::report::{
-    CallCounts, DecisionReasonCount, LatencyPercentiles, ServerUsage, SliceUsage, ToolUsage,
-    UsageReport,
+    CallCounts, DecisionReasonCount, ServerUsage, SliceUsage, ToolUsage, UsageReport,
 };
 use super::score::{HealthScore, score};
 use super::server_stats::{ServerStats, UsageStats};
@@ -38,8 +38,8 @@ pub struct UsageCollector {
     servers: HashMap<String, ServerStats>,
     tools: HashMap<(String, String), UsageStats>,
     reasons: HashMap<(Effect, String), u64>,
-    approvals: BTreeMap<String, u64>,
-    notes: BTreeMap<String, u64>,
+    approvals: HashMap<String, u64>,
+    notes: HashMap<String, u64>,
     /// The empty statistics of a server without records.
     nothing: ServerStats,
 }
@@ -62,7 +62,7 @@ impl UsageCollector {
                 }
             }
             EntryEvent::Approved { choice, .. } => {
-                *self.approvals.entry(key_of(&self.approvals, choice)).or_default() += 1;
+                *counted(&mut self.approvals, choice.clone(), REST.to_owned()) += 1;
                 // An answer without a call came after its call had ended.
                 let denied = entry.call != 0 && !APPROVING.contains(&choice.as_str());
                 CallCounts { denied: denied.into(), ..one }
@@ -102,13 +102,11 @@ impl UsageCollector {
 
     fn count_reason(&mut self, effect: Effect, because: &str) {
         let key = (effect, because.to_owned());
-        let full = self.reasons.len() >= APART && !self.reasons.contains_key(&key);
-        let key = if full { (effect, REST.into()) } else { key };
-        *self.reasons.entry(key).or_default() += 1;
+        *counted(&mut self.reasons, key, (effect, REST.to_owned())) += 1;
     }
 
     fn count_note(&mut self, entry: &JournalEntry, kind: &str, detail: &str) {
-        *self.notes.entry(key_of(&self.notes, kind)).or_default() += 1;
+        *counted(&mut self.notes, kind.to_owned(), REST.to_owned()) += 1;
         // A note about a whole server names it in its detail.
         let named = scan::member_text(detail.as_bytes(), "server").unwrap_or_default();
         let server = if entry.server.is_empty() { &*named } else { &entry.server };
@@ -125,16 +123,11 @@ impl UsageCollector {
         }
         self.server(&entry.server).add(entry.ms, one, micros);
         let key = (entry.server.clone(), entry.name.clone());
-        let full = self.tools.len() >= APART && !self.tools.contains_key(&key);
-        let key = if full { (REST.to_owned(), String::new()) } else { key };
-        self.tools.entry(key).or_default().add(one, micros);
+        counted(&mut self.tools, key, (REST.to_owned(), String::new())).add(one, micros);
     }
 
     fn server(&mut self, name: &str) -> &mut ServerStats {
-        if !self.servers.contains_key(name) && self.servers.len() >= APART {
-            return self.servers.entry(REST.to_owned()).or_default();
-        }
-        self.servers.entry(name.to_owned()).or_default()
+        counted(&mut self.servers, name.to_owned(), REST.to_owned())
     }
 
     /// Returns the health score of every server that has records or a definition status, by name.
@@ -146,9 +139,7 @@ impl UsageCollector {
     /// Returns the report, with the current definition status of the servers.
     pub fn report(self, standings: &[ServerDefinitionStatus]) -> UsageReport {
         let servers = self.join_statuses(standings).into_iter().map(|(server, standing)| {
-            let UsageStats { counts, latency } = &server.usage;
-            let (counts, latency) = (*counts, LatencyPercentiles::of(latency));
-            ServerUsage { score: score(server, &standing), counts, latency }
+            ServerUsage { score: score(server, &standing), usage: server.usage.clone() }
         });
         UsageReport {
             servers: servers.collect(),
@@ -156,13 +147,13 @@ impl UsageCollector {
             to: self.first.map(|_| rfc3339(self.last)),
             records: self.records,
             totals: self.totals.counts,
-            latency: LatencyPercentiles::of(&self.totals.latency),
+            latency: self.totals.latency,
             slice_seconds: self.slices.step() / 1000,
             slices: slices(self.slices),
             tools: tools(self.tools),
             reasons: reasons(self.reasons),
-            approvals: self.approvals,
-            notes: self.notes,
+            approvals: self.approvals.into_iter().collect(),
+            notes: self.notes.into_iter().collect(),
         }
     }
 
@@ -187,24 +178,20 @@ impl UsageCollector {
 }
 
 fn slices(slices: TimeSlices) -> Vec<SliceUsage> {
-    let slice = |(ms, it): (u64, UsageStats)| SliceUsage {
-        at: rfc3339(ms),
-        counts: it.counts,
-        latency: LatencyPercentiles::of(&it.latency),
-    };
+    let slice =
+        |(ms, UsageStats { counts, latency })| SliceUsage { at: rfc3339(ms), counts, latency };
     slices.all().into_iter().map(slice).collect()
 }
 
 /// Returns the most used tools. Ties are ordered by name, so that equal records give equal reports.
 fn tools(tools: HashMap<(String, String), UsageStats>) -> Vec<ToolUsage> {
-    let mut tools: Vec<_> = tools
-        .into_iter()
-        .map(|((server, name), UsageStats { counts, latency })| {
-            let latency = LatencyPercentiles::of(&latency);
-            ToolUsage { server, name, counts, latency }
-        })
-        .collect();
-    let used = |tool: &ToolUsage| tool.counts.calls.max(tool.counts.asked + tool.counts.denied);
+    let tools = tools.into_iter();
+    let mut tools: Vec<_> =
+        tools.map(|((server, name), usage)| ToolUsage { server, name, usage }).collect();
+    let used = |tool: &ToolUsage| {
+        let CallCounts { calls, asked, denied, .. } = tool.usage.counts;
+        calls.max(asked + denied)
+    };
     tools.sort_by(|a, b| {
         used(b).cmp(&used(a)).then_with(|| (&a.server, &a.name).cmp(&(&b.server, &b.name)))
     });
@@ -213,14 +200,12 @@ fn tools(tools: HashMap<(String, String), UsageStats>) -> Vec<ToolUsage> {
 }
 
 fn reasons(reasons: HashMap<(Effect, String), u64>) -> Vec<DecisionReasonCount> {
-    let mut reasons: Vec<_> = reasons
-        .into_iter()
-        .map(|((effect, because), count)| DecisionReasonCount {
-            effect: effect.as_str(),
-            because,
-            count,
-        })
-        .collect();
+    let reason = |((effect, because), count): ((Effect, String), u64)| DecisionReasonCount {
+        effect: effect.as_str(),
+        because,
+        count,
+    };
+    let mut reasons: Vec<_> = reasons.into_iter().map(reason).collect();
     reasons.sort_by(|a, b| {
         b.count.cmp(&a.count).then_with(|| (a.effect, &a.because).cmp(&(b.effect, &b.because)))
     });
@@ -228,10 +213,10 @@ fn reasons(reasons: HashMap<(Effect, String), u64>) -> Vec<DecisionReasonCount> 
     reasons
 }
 
-/// Returns the key under which a word is counted.
-fn key_of(counts: &BTreeMap<String, u64>, word: &str) -> String {
-    let full = counts.len() >= APART && !counts.contains_key(word);
-    if full { REST.to_owned() } else { word.to_owned() }
+/// Returns the statistics of a key, or those of `rest` for a new key if there are too many.
+fn counted<K: Eq + Hash, V: Default>(all: &mut HashMap<K, V>, key: K, rest: K) -> &mut V {
+    let full = all.len() >= APART && !all.contains_key(&key);
+    all.entry(if full { rest } else { key }).or_default()
 }
 
 /// Returns true if a recorded error says that the arguments were invalid.

@@ -2,19 +2,11 @@
 
 use std::fmt::Write as _;
 
-use toolgate_model::is_invisible;
+use crate::out::escape_invisible;
 
 /// Escapes text for HTML.
 pub(crate) fn escape_html(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => put(&mut safe, c),
-        }
-    }
-    safe
+    escape_tags(text).replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 /// Escapes text for a table cell or a line of Markdown.
@@ -22,32 +14,24 @@ pub(crate) fn escape_markdown(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '~' | '!' | '#' => {
-                safe.push('\\');
-                safe.push(c);
-            }
             // Some renderers turn bare addresses into links.
             ':' | '@' => _ = write!(safe, "&#{};", c as u32),
-            c => put(&mut safe, c),
+            c if "\\`*_[]()|~!#".contains(c) => safe.extend(['\\', c]),
+            // Markdown renderers pass HTML through too.
+            c => safe.push_str(&escape_tags(c.encode_utf8(&mut [0; 4]))),
         }
     }
     safe
 }
 
-/// Adds a character. Markdown renderers pass HTML through too.
-fn put(safe: &mut String, c: char) {
-    match c {
-        '&' => safe.push_str("&amp;"),
-        '<' => safe.push_str("&lt;"),
-        '>' => safe.push_str("&gt;"),
-        c if is_invisible(c) => _ = write!(safe, "⟦U+{:04X}⟧", c as u32),
-        c => safe.push(c),
-    }
+fn escape_tags(text: &str) -> String {
+    escape_invisible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use toolgate_model::is_invisible;
 
     use super::*;
 

@@ -4,10 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
 /// The number of steps per power of two. Values that differ only in lower bits share a step.
 const STEPS: u64 = 16;
 
-/// A histogram of durations, in microseconds.
+/// A histogram of durations, in microseconds. In reports it stands for its percentiles.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Histogram {
     counts: BTreeMap<u16, u64>,
@@ -34,10 +37,6 @@ impl Histogram {
         self.count
     }
 
-    pub(crate) fn largest(&self) -> u64 {
-        self.largest
-    }
-
     /// Returns a percentile, or none if the histogram is empty.
     pub(crate) fn percentile(&self, percent: u64) -> Option<u64> {
         let rank = (self.count * percent).div_ceil(100).max(1);
@@ -49,6 +48,15 @@ impl Histogram {
             }
         }
         None
+    }
+}
+
+impl Serialize for Histogram {
+    /// Writes the percentiles and the maximum, or null without durations.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let [p50, p95, p99] = [50, 95, 99].map(|percent| self.percentile(percent));
+        let percentiles = json!({ "p50": p50, "p95": p95, "p99": p99, "max": self.largest });
+        (self.count > 0).then_some(percentiles).serialize(serializer)
     }
 }
 

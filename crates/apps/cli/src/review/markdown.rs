@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::escape::escape_markdown as safe;
 use super::report::UsageReport;
+use super::score::ScorePart;
 use super::tables::{NUMBERS, ReportTable, tables, usage_cells};
 
 /// Renders a report as Markdown.
@@ -18,7 +19,7 @@ pub fn render_markdown(report: &UsageReport) -> String {
         title: "All calls",
         heads: NUMBERS.to_vec(),
         texts: 0,
-        rows: vec![usage_cells(&report.totals, report.latency.as_ref()).to_vec()],
+        rows: vec![usage_cells(&report.totals, &report.latency).to_vec()],
     }));
     text.push_str(&servers(report));
     tables(report).iter().for_each(|it| text.push_str(&table(it)));
@@ -28,7 +29,7 @@ pub fn render_markdown(report: &UsageReport) -> String {
 fn servers(report: &UsageReport) -> String {
     let rows = report.servers.iter().map(|server| {
         let head = [server.score.server.clone(), graded(server.score.score)];
-        head.into_iter().chain(usage_cells(&server.counts, server.latency.as_ref())).collect()
+        head.into_iter().chain(usage_cells(&server.usage.counts, &server.usage.latency)).collect()
     });
     let mut text = table(&ReportTable {
         title: "Servers",
@@ -38,8 +39,8 @@ fn servers(report: &UsageReport) -> String {
     });
     for server in &report.servers {
         _ = writeln!(text, "\n### {}\n", safe(&server.score.server));
-        for (name, part) in server.score.parts.all() {
-            let (of, weight, detail) = (graded(part.score), part.weight, safe(&part.detail));
+        for ScorePart { name, score, weight, detail } in &server.score.parts {
+            let (of, detail) = (graded(*score), safe(detail));
             _ = writeln!(text, "- {name} {of} (weight {weight}): {detail}");
         }
     }

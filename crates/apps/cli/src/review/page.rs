@@ -6,9 +6,9 @@ mod plot;
 use std::fmt::Write as _;
 
 use super::escape::escape_html as safe;
-use super::report::{CallCounts, LatencyPercentiles, ServerUsage, UsageReport};
-use super::score::duration;
-use super::tables::{NUMBERS, ReportTable, tables, usage_cells};
+use super::report::{CallCounts, ServerUsage, UsageReport};
+use super::score::{ScorePart, duration};
+use super::tables::{NUMBERS, ReportTable, percentile_text, tables, usage_cells};
 
 use plot::{Plot, PlotSeries};
 
@@ -71,11 +71,10 @@ fn opening(report: &UsageReport) -> String {
         _ => "no records".to_owned(),
     };
     let CallCounts { calls, asked, denied, .. } = report.totals;
-    let p95 = report.latency.map_or("–".to_owned(), |latency| duration(latency.p95));
     let tiles = [
         ("calls", calls.to_string()),
         ("failed", report.totals.failed().to_string()),
-        ("p95", p95),
+        ("p95", percentile_text(&report.latency, 95)),
         ("asked about", asked.to_string()),
         ("refused", denied.to_string()),
         ("records", report.records.to_string()),
@@ -91,8 +90,8 @@ fn plots(report: &UsageReport) -> String {
     let count = |of: fn(&CallCounts) -> u64| {
         slices.iter().map(|slice| Some(of(&slice.counts))).collect::<Vec<_>>()
     };
-    let took = |of: fn(&LatencyPercentiles) -> u64| {
-        slices.iter().map(|slice| slice.latency.as_ref().map(of)).collect::<Vec<_>>()
+    let took = |percent: u64| {
+        slices.iter().map(|slice| slice.latency.percentile(percent)).collect::<Vec<_>>()
     };
     let calls = [
         PlotSeries::new("ok", "good", count(|it| it.ok)),
@@ -101,9 +100,9 @@ fn plots(report: &UsageReport) -> String {
         PlotSeries::new("cancelled", "cool", count(|it| it.cancelled)),
     ];
     let latency = [
-        PlotSeries::new("p50", "good", took(|it| it.p50)),
-        PlotSeries::new("p95", "fair", took(|it| it.p95)),
-        PlotSeries::new("p99", "bad", took(|it| it.p99)),
+        PlotSeries::new("p50", "good", took(50)),
+        PlotSeries::new("p95", "fair", took(95)),
+        PlotSeries::new("p99", "bad", took(99)),
     ];
     let decisions = [
         PlotSeries::new("allowed", "good", count(|it| it.allowed)),
@@ -124,27 +123,22 @@ fn servers(servers: &[ServerUsage]) -> String {
     let mut rows = String::new();
     for server in servers {
         let score = &server.score;
-        let parts: String = score
-            .parts
-            .all()
-            .iter()
-            .map(|(name, part)| {
-                let (shade, of) = graded(part.score);
-                format!(
-                    "<tr><td>{name}</td><td class=\"n {shade}\">{of}</td>\
-                     <td class=\"n\">{}</td><td>{}</td></tr>",
-                    part.weight,
-                    safe(&part.detail)
-                )
-            })
-            .collect();
+        let part_row = |part: &ScorePart| {
+            let ScorePart { name, weight, .. } = part;
+            let ((shade, of), detail) = (graded(part.score), safe(&part.detail));
+            format!(
+                "<tr><td>{name}</td><td class=\"n {shade}\">{of}</td><td class=\"n\">{weight}</td>\
+                 <td>{detail}</td></tr>"
+            )
+        };
+        let parts: String = score.parts.iter().map(part_row).collect();
         let (shade, whole) = graded(score.score);
         let parts = format!(
             "<details><summary>parts</summary><table><tr><th>Part</th><th class=\"n\">Score</th>\
              <th class=\"n\">Weight</th><th>Details</th></tr>{parts}</table></details>"
         );
         let name = safe(&score.server);
-        let cells = usage_cells(&server.counts, server.latency.as_ref());
+        let cells = usage_cells(&server.usage.counts, &server.usage.latency);
         let cells: String = cells.iter().take(SHOWN_NUMBERS).map(|it| number_cell(it)).collect();
         _ = writeln!(
             rows,
@@ -152,20 +146,15 @@ fn servers(servers: &[ServerUsage]) -> String {
         );
     }
     let numbers = NUMBERS.iter().take(SHOWN_NUMBERS);
-    let heads: String = numbers.map(|name| format!("<th class=\"n\">{name}</th>")).collect();
+    let heads: String = numbers.map(|name| head_cell(name, true)).collect();
     section("Servers", &format!("<th>Server</th><th class=\"n\">Score</th>{heads}"), &rows)
 }
 
 fn render_table(table: &ReportTable) -> String {
     let shown = |at: &usize| table.heads[*at] != HIDDEN_NUMBER;
     let columns: Vec<_> = (0..table.heads.len()).filter(shown).collect();
-    let heads: String = columns
-        .iter()
-        .map(|&at| match at < table.texts {
-            true => format!("<th>{}</th>", table.heads[at]),
-            false => format!("<th class=\"n\">{}</th>", table.heads[at]),
-        })
-        .collect();
+    let heads: String =
+        columns.iter().map(|&at| head_cell(table.heads[at], at >= table.texts)).collect();
     let mut rows = String::new();
     for row in &table.rows {
         let cells = columns.iter().map(|&at| match at < table.texts {
@@ -175,6 +164,10 @@ fn render_table(table: &ReportTable) -> String {
         _ = writeln!(rows, "<tr>{}</tr>", cells.collect::<String>());
     }
     section(table.title, &heads, &rows)
+}
+
+fn head_cell(name: &str, is_number: bool) -> String {
+    format!("<th{}>{name}</th>", if is_number { " class=\"n\"" } else { "" })
 }
 
 fn number_cell(text: &str) -> String {

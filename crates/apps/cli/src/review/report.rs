@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::histogram::Histogram;
 use super::score::HealthScore;
+use super::server_stats::UsageStats;
 
 /// The usage of all servers in one period.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -19,7 +20,7 @@ pub struct UsageReport {
     /// The counts of the whole period.
     pub totals: CallCounts,
     /// The latency of all calls.
-    pub latency: Option<LatencyPercentiles>,
+    pub latency: Histogram,
     /// The length of a slice, in seconds.
     pub slice_seconds: u64,
     /// The usage per slice, in order of time.
@@ -90,27 +91,6 @@ impl CallCounts {
     }
 }
 
-/// Latency percentiles, in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct LatencyPercentiles {
-    /// The median.
-    pub p50: u64,
-    /// The 95th percentile.
-    pub p95: u64,
-    /// The 99th percentile.
-    pub p99: u64,
-    /// The maximum.
-    pub max: u64,
-}
-
-impl LatencyPercentiles {
-    pub(crate) fn of(histogram: &Histogram) -> Option<Self> {
-        let percentile = |percent| histogram.percentile(percent);
-        let (p50, p95, p99) = (percentile(50)?, percentile(95)?, percentile(99)?);
-        Some(Self { p50, p95, p99, max: histogram.largest() })
-    }
-}
-
 /// The usage in one slice of time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SliceUsage {
@@ -120,7 +100,7 @@ pub struct SliceUsage {
     #[serde(flatten)]
     pub counts: CallCounts,
     /// The latency of the calls in the slice.
-    pub latency: Option<LatencyPercentiles>,
+    pub latency: Histogram,
 }
 
 /// The usage and health score of one server.
@@ -129,10 +109,9 @@ pub struct ServerUsage {
     /// The health score.
     #[serde(flatten)]
     pub score: HealthScore,
-    /// The counts of the server.
-    pub counts: CallCounts,
-    /// The latency of its calls.
-    pub latency: Option<LatencyPercentiles>,
+    /// The calls of the server.
+    #[serde(flatten)]
+    pub usage: UsageStats,
 }
 
 /// The usage of one tool or other capability.
@@ -142,10 +121,9 @@ pub struct ToolUsage {
     pub server: String,
     /// The name that the server gives it.
     pub name: String,
-    /// The counts of the capability.
-    pub counts: CallCounts,
-    /// The latency of its calls.
-    pub latency: Option<LatencyPercentiles>,
+    /// The calls of the capability.
+    #[serde(flatten)]
+    pub usage: UsageStats,
 }
 
 /// How often one reason led to a decision.

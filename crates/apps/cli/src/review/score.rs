@@ -3,15 +3,13 @@
 //! `docs/reference/scores.md` documents the formula, and a test keeps the two consistent. A part without
 //! data does not count; the other parts share its weight.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::ServerDefinitionStatus;
 use super::histogram::Histogram;
 use super::report::CallCounts;
 use super::server_stats::ServerStats;
 
-/// The weights of the parts, in the order of [`ScoreBreakdown`].
-const WEIGHTS: [f64; 5] = [40.0, 20.0, 15.0, 15.0, 10.0];
 /// The number of recent and of past calls below which latencies are not compared.
 const FEW: u64 = 20;
 /// The slowdown that counts as noise.
@@ -25,27 +23,16 @@ pub struct HealthScore {
     /// The total, from 0 to 100, or none without data.
     pub score: Option<u8>,
     /// The parts of the score.
-    pub parts: ScoreBreakdown,
-}
-
-/// The parts of a health score.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ScoreBreakdown {
-    /// The share of calls that the server answered with a result.
-    pub success: ScorePart,
-    /// The recent latency compared to the server's own past.
-    pub latency: ScorePart,
-    /// The share of calls that timed out.
-    pub timeouts: ScorePart,
-    /// Definitions that changed since they were approved.
-    pub drift: ScorePart,
-    /// Findings in the server's definitions.
-    pub findings: ScorePart,
+    #[serde(serialize_with = "by_name")]
+    pub parts: [ScorePart; 5],
 }
 
 /// One part of a health score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScorePart {
+    /// The name of the part.
+    #[serde(skip)]
+    pub name: &'static str,
     /// The value, from 0 to 100, or none without data.
     pub score: Option<u8>,
     /// The weight in percent of the total if all parts have data.
@@ -54,38 +41,28 @@ pub struct ScorePart {
     pub detail: String,
 }
 
-impl ScoreBreakdown {
-    /// Returns all parts with their names, in order.
-    pub fn all(&self) -> [(&'static str, &ScorePart); 5] {
-        [
-            ("success", &self.success),
-            ("latency", &self.latency),
-            ("timeouts", &self.timeouts),
-            ("drift", &self.drift),
-            ("findings", &self.findings),
-        ]
-    }
+/// Writes the parts as one object.
+fn by_name<S: Serializer>(parts: &[ScorePart], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(parts.iter().map(|part| (part.name, part)))
 }
 
 /// Computes the health score of a server.
 pub(crate) fn score(server: &ServerStats, standing: &ServerDefinitionStatus) -> HealthScore {
     let judged = [
-        success(&server.usage.counts),
-        latency(server),
-        timeouts(&server.usage.counts),
-        drift(server.drifts, standing),
-        findings(standing),
+        ("success", 40.0, success(&server.usage.counts)),
+        ("latency", 20.0, latency(server)),
+        ("timeouts", 15.0, timeouts(&server.usage.counts)),
+        ("drift", 15.0, drift(server.drifts, standing)),
+        ("findings", 10.0, findings(standing)),
     ];
-    let known = || judged.iter().zip(WEIGHTS).filter_map(|((of, _), w)| Some((of.as_ref()?, w)));
+    let known = || judged.iter().filter_map(|(_, weight, (of, _))| Some((of.as_ref()?, weight)));
     let weight: f64 = known().map(|(_, weight)| weight).sum();
     let sum: f64 = known().map(|(of, weight)| of * weight).sum();
     let whole = (weight > 0.0).then(|| rounded(sum / weight));
-    let mut weights = WEIGHTS.into_iter();
-    let [success, latency, timeouts, drift, findings] = judged.map(|(of, detail)| {
-        let weight = rounded(weights.next().unwrap_or_default());
-        ScorePart { score: of.map(rounded), weight, detail }
+    let parts = judged.map(|(name, weight, (of, detail))| {
+        let weight = rounded(weight);
+        ScorePart { name, score: of.map(rounded), weight, detail }
     });
-    let parts = ScoreBreakdown { success, latency, timeouts, drift, findings };
     HealthScore { server: standing.server.clone(), score: whole, parts }
 }
 

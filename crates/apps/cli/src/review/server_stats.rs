@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::Serialize;
+
 use super::histogram::Histogram;
 use super::report::CallCounts;
 
@@ -10,7 +12,7 @@ const HOUR: u64 = 3_600_000;
 const LATELY: u64 = 24;
 
 /// Counts of calls and decisions, and the durations of calls.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct UsageStats {
     pub(crate) counts: CallCounts,
     pub(crate) latency: Histogram,

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::report::{CallCounts, LatencyPercentiles, UsageReport};
+use super::histogram::Histogram;
+use super::report::{CallCounts, UsageReport};
 use super::score::duration;
 
 /// The columns of counts and latencies.
@@ -21,7 +22,7 @@ pub(super) struct ReportTable {
 pub(super) fn tables(report: &UsageReport) -> [ReportTable; 4] {
     let tools = report.tools.iter().map(|tool| {
         let head = [tool.server.clone(), tool.name.clone()];
-        head.into_iter().chain(usage_cells(&tool.counts, tool.latency.as_ref())).collect()
+        head.into_iter().chain(usage_cells(&tool.usage.counts, &tool.usage.latency)).collect()
     });
     let reasons = report.reasons.iter().map(|reason| {
         vec![reason.effect.to_owned(), reason.because.clone(), reason.count.to_string()]
@@ -50,21 +51,15 @@ fn tally(title: &'static str, what: &'static str, counts: &BTreeMap<String, u64>
 }
 
 /// Returns the cells of [`NUMBERS`].
-pub(super) fn usage_cells(
-    counts: &CallCounts,
-    latency: Option<&LatencyPercentiles>,
-) -> [String; 7] {
-    let took = |of: fn(&LatencyPercentiles) -> u64| {
-        latency.map_or("–".to_owned(), |latency| duration(of(latency)))
-    };
-    let CallCounts { calls, asked, denied, .. } = counts;
-    [
-        calls.to_string(),
-        counts.failed().to_string(),
-        asked.to_string(),
-        denied.to_string(),
-        took(|latency| latency.p50),
-        took(|latency| latency.p95),
-        took(|latency| latency.p99),
-    ]
+pub(super) fn usage_cells(counts: &CallCounts, latency: &Histogram) -> [String; 7] {
+    let CallCounts { calls, asked, denied, .. } = *counts;
+    let [calls, failed, asked, denied] =
+        [calls, counts.failed(), asked, denied].map(|count| count.to_string());
+    let [p50, p95, p99] = [50, 95, 99].map(|percent| percentile_text(latency, percent));
+    [calls, failed, asked, denied, p50, p95, p99]
+}
+
+/// Formats a percentile for people.
+pub(super) fn percentile_text(latency: &Histogram, percent: u64) -> String {
+    latency.percentile(percent).map_or("–".to_owned(), duration)
 }

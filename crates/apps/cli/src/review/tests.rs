@@ -76,7 +76,7 @@ fn score(items: &[JournalEntry], standing: ServerDefinitionStatus) -> HealthScor
 }
 
 fn parts(score: &HealthScore) -> [Option<u8>; 5] {
-    score.parts.all().map(|(_, part)| part.score)
+    score.parts.each_ref().map(|part| part.score)
 }
 
 /// Fifty calls in the hour before, fifty now, with these durations.
@@ -105,12 +105,12 @@ fn a_server_of_which_nothing_is_known_has_no_score() {
 #[test]
 fn twice_as_slow_as_its_own_past_costs_half_of_that_part() {
     let slower = score(&two_days(1_000_000, 2_500_000), known("files"));
-    let part = slower.parts.latency.score.unwrap();
-    assert!((48..=52).contains(&part), "{part}: {}", slower.parts.latency.detail);
+    let part = slower.parts[1].score.unwrap();
+    assert!((48..=52).contains(&part), "{part}: {}", slower.parts[1].detail);
     let faster = score(&two_days(1_000_000, 10_000), known("files"));
-    assert_eq!(faster.parts.latency.score, Some(100));
+    assert_eq!(faster.parts[1].score, Some(100));
     let no_past = score(&two_days(1, 1)[50..], known("files"));
-    assert_eq!(no_past.parts.latency.score, None);
+    assert_eq!(no_past.parts[1].score, None);
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn every_part_counts_as_documented() {
 fn the_documentation_has_the_weights() {
     let page = include_str!("../../../../../docs/reference/scores.md");
     let score = score(&[], known("files"));
-    for (name, part) in score.parts.all() {
-        let row = format!("| {name} | {} |", part.weight);
+    for part in &score.parts {
+        let row = format!("| {} | {} |", part.name, part.weight);
         assert!(page.contains(&row), "docs/reference/scores.md lacks {row}");
     }
 }
@@ -237,7 +237,7 @@ proptest! {
         let count = calls.len() as u64;
         prop_assert_eq!(report.totals.calls, count);
         prop_assert_eq!(report.slices.iter().map(|it| it.counts.calls).sum::<u64>(), count);
-        prop_assert_eq!(report.servers.iter().map(|it| it.counts.calls).sum::<u64>(), count);
+        prop_assert_eq!(report.servers.iter().map(|it| it.usage.counts.calls).sum::<u64>(), count);
         prop_assert!(report.slices.len() <= 96);
         render_html(&report);
         render_markdown(&report);

@@ -13,7 +13,7 @@ use crate::cli_context::CliContext;
 use crate::control::{
     ControlEnvelope, ControlOpening, ControlRequest, ControlResponse, GatewayInfo,
 };
-use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, OrFail as _, Result, cli_error};
 use crate::operator::PassphraseInput;
 
 /// How long a gateway may take to answer the first request.
@@ -111,9 +111,6 @@ async fn send_opening(writer: &mut LocalWriter, opening: &ControlOpening) -> Res
 }
 
 fn unreachable_error(error: impl Display) -> CliError {
-    CliError::new(
-        ErrorCode::GatewayUnreachable,
-        format!("cannot reach the gateway that owns this home: {error}"),
-    )
-    .hint("try again: the gateway may be shutting down")
+    cli_error!(GatewayUnreachable, "cannot reach the gateway that owns this home: {error}")
+        .hint("try again: the gateway may be shutting down")
 }

@@ -1,51 +1,36 @@
-//! A planned change of a file, and its diff.
+//! The diff of a planned change of a file.
 //!
-//! The diff shows lines of the user's file, which may hold credentials beside the changed entry. So
+//! It shows lines of the user's file, which may hold credentials beside the changed entry. So
 //! it masks every string that does not belong to the written servers.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use similar::TextDiff;
-use toolgate_host::config::{Dialect, FileRef, FileSettings};
+use toolgate_host::config::{ConfigDocument, FileSettings};
 use toolgate_model::{Mask, ServerSpec};
 
-/// The text of a file before and after a change.
-#[derive(Debug)]
-pub struct FileChange {
-    /// The path of the file.
-    pub path: PathBuf,
-    /// The dialect of the file.
-    pub dialect: Dialect,
-    /// The current text; empty if the file does not exist.
-    pub before: String,
-    /// The new text.
-    pub after: String,
-}
-
-impl FileChange {
-    /// Returns a unified diff. It shows only those strings that belong to the servers in `shown`
-    /// and masks all others.
-    pub fn diff(&self, shown: &[ServerSpec], at: &FileRef) -> String {
-        if self.before == self.after {
-            return String::new();
-        }
-        let name = self.path.display().to_string();
-        let diff = TextDiff::from_lines(&self.before, &self.after);
-        let diff = diff.unified_diff().context_radius(3).header(&name, &name).to_string();
-        let (header, lines) = match diff.split_once("\n@@") {
-            Some((header, lines)) => (header, format!("\n@@{lines}")),
-            None => return diff,
-        };
-        format!("{header}{}", self.mask(shown, at).apply(&lines))
+/// Returns a unified diff of a file under this name. It shows only those strings that belong to the
+/// servers in `shown` and masks all others.
+pub fn diff(
+    file: &ConfigDocument,
+    name: &Path,
+    before: &str,
+    after: &str,
+    shown: &[ServerSpec],
+) -> String {
+    if before == after {
+        return String::new();
     }
-
-    fn mask(&self, shown: &[ServerSpec], at: &FileRef) -> Mask {
-        let open = self.dialect.write(shown, &FileSettings::default(), at);
-        let open = open.map(|written| self.dialect.texts(&written.text)).unwrap_or_default();
-        let texts = [&self.before, &self.after].into_iter().flat_map(|it| self.dialect.texts(it));
-        let hidden = texts.filter(|text| !open.contains(text));
-        Mask::new(hidden.flat_map(|text| text_variants(&text)))
-    }
+    let name = name.display().to_string();
+    let diff = TextDiff::from_lines(before, after);
+    let diff = diff.unified_diff().context_radius(3).header(&name, &name).to_string();
+    let Some((header, lines)) = diff.split_once("\n@@") else { return diff };
+    let open = file.dialect.write(shown, &FileSettings::default(), &file.at);
+    let open = open.map(|written| file.dialect.texts(&written.text)).unwrap_or_default();
+    let texts = [before, after].into_iter().flat_map(|text| file.dialect.texts(text));
+    let hidden = texts.filter(|text| !open.contains(text));
+    let mask = Mask::new(hidden.flat_map(|text| text_variants(&text)));
+    format!("{header}{}", mask.apply(&format!("\n@@{lines}")))
 }
 
 /// Returns the spellings that a string may have in a file: unchanged, line by line, or escaped as
@@ -62,6 +47,7 @@ fn text_variants(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use toolgate_host::config::{Dialect, FileRef};
     use toolgate_model::{ConfigScope, ServerName, StdioSpec, TransportSpec};
 
     use super::*;
@@ -74,8 +60,8 @@ mod tests {
         let at = FileRef::new("/p/settings.json", ConfigScope::User);
         let before = r#"{ "key": "canary\"bird", "mcpServers": {} }"#.to_owned();
         let after = before.replace("{} }", "{ \"gate\": { \"command\": \"toolgate\" } } }");
-        let change = FileChange { path: "/p/x".into(), dialect: Dialect::Gemini, before, after };
-        let diff = change.diff(&[spec], &at);
+        let file = ConfigDocument { dialect: Dialect::Gemini, at };
+        let diff = diff(&file, Path::new("/p/x"), &before, &after, &[spec]);
         assert!(!diff.contains("canary"), "{diff}");
         assert!(diff.contains("+{ \"key\": \"***\""), "{diff}");
         assert!(diff.starts_with("--- /p/x\n+++ /p/x\n@@"), "{diff}");

@@ -1,39 +1,32 @@
-//! Settings that a conversion between dialects loses, for people and programs.
+//! Settings that a conversion between dialects loses.
 
-use serde::Serialize;
+use serde::Serializer;
+use serde_json::json;
 use toolgate_host::config::ConversionLoss;
+use toolgate_model::ServerName;
 
 use crate::out::{self, escape_invisible};
 
-/// A setting that is lost in a conversion.
-#[derive(Debug, Serialize, PartialEq, Eq)]
-pub struct LossJson {
-    /// The server, or `None` for a setting of the whole file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server: Option<String>,
-    /// The field.
-    pub field: String,
-    /// The reason.
-    pub why: String,
+/// Returns the loss of a field of this server.
+pub fn loss_of(
+    server: &ServerName,
+    field: impl Into<String>,
+    why: impl Into<String>,
+) -> ConversionLoss {
+    ConversionLoss { server: Some(server.clone()), field: field.into(), why: why.into() }
 }
 
-impl LossJson {
-    /// Returns the loss of a field of this server.
-    pub fn of(server: &str, field: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { server: Some(server.to_owned()), field: field.into(), why: why.into() }
-    }
-}
-
-impl From<&ConversionLoss> for LossJson {
-    fn from(loss: &ConversionLoss) -> Self {
-        let server = loss.server.as_ref().map(ToString::to_string);
-        Self { server, field: loss.field.clone(), why: loss.why.clone() }
-    }
+/// Writes losses in their stable JSON form.
+pub fn serialize<S: Serializer>(lost: &[ConversionLoss], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(lost.iter().map(|ConversionLoss { server, field, why }| match server {
+        Some(server) => json!({ "server": server, "field": field, "why": why }),
+        None => json!({ "field": field, "why": why }),
+    }))
 }
 
 /// Prints the losses to stderr.
-pub fn print_losses(lost: &[LossJson]) {
-    for LossJson { server, field, why } in lost {
+pub fn print_losses(lost: &[ConversionLoss]) {
+    for ConversionLoss { server, field, why } in lost {
         let of = server.as_ref().map(|server| format!(" of {server}")).unwrap_or_default();
         out::note(&format!(
             "not carried: `{}`{}: {}",

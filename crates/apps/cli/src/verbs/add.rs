@@ -9,7 +9,7 @@ mod transport;
 use clap::{Args, ValueEnum};
 use toolgate_host::{ServerSpec, ServerTimeouts, parse_duration};
 
-use super::declaration::{self, PlacementArgs, ServerProposal};
+use super::declaration::{self, PlacementArgs};
 use crate::cli_context::CliContext;
 use crate::exit::{Exit, Result};
 use crate::out;
@@ -109,7 +109,7 @@ pub async fn run(context: &CliContext, options: &AddArgs) -> Result<Exit> {
             "`{option}` was taken as toolgate's own option; put `--` before the command's options"
         ));
     }
-    declaration::declare(context, ServerProposal { spec, placement: &options.placing }).await
+    declaration::declare(context, spec, &options.placing).await
 }
 
 fn trim_words(words: &[String]) -> Vec<String> {

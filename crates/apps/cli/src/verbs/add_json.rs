@@ -3,8 +3,6 @@
 //! The dialect of an entry is detected from its fields. A whole document is accepted if it declares
 //! exactly one server.
 
-use std::io::Read as _;
-
 use clap::Args;
 use jsonc_parser::ParseOptions;
 use serde_json::{Map, Value, json};
@@ -13,9 +11,10 @@ use toolgate_host::ServerSpec;
 use toolgate_host::config::{ConfigDocument, Dialect, FileRef};
 use toolgate_model::DiagnosticSeverity;
 
-use super::declaration::{self, PlacementArgs, ServerProposal};
+use super::declaration::{self, PlacementArgs};
+use crate::arguments::read_stdin;
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, Exit, Result, cli_error};
 use crate::out::{self, escape_invisible_lines};
 
 /// The arguments of `toolgate add-json`.
@@ -55,7 +54,7 @@ const JSONC: ParseOptions = ParseOptions {
 pub async fn run(context: &CliContext, options: &AddJsonArgs) -> Result<Exit> {
     let name = declaration::parse_server_name(&options.name)?;
     let text = match options.entry.as_str() {
-        "-" => read_stdin()?,
+        "-" => read_stdin(std::io::stdin())?,
         text => text.to_owned(),
     };
     let entry = parse_entry(&text)?;
@@ -65,14 +64,7 @@ pub async fn run(context: &CliContext, options: &AddJsonArgs) -> Result<Exit> {
     if trusted {
         out::remark("`trust` in the entry is ignored; use --trust instead");
     }
-    declaration::declare(context, ServerProposal { spec, placement: &options.placing }).await
-}
-
-fn read_stdin() -> Result<String> {
-    let mut text = String::new();
-    let read = std::io::stdin().read_to_string(&mut text);
-    read.or_fail(ErrorCode::CliRead, "cannot read standard input")?;
-    Ok(text)
+    declaration::declare(context, spec, &options.placing).await
 }
 
 /// Returns the entry in a text, without the document around it.
@@ -156,11 +148,8 @@ fn parse_spec(
             message: format!("the entry is invalid: {}", fault.message),
             hint: fault.hint.clone(),
         }),
-        (None, None) => {
-            let message = "the entry has neither a command nor a URL";
-            Err(CliError::new(ErrorCode::ConfigInvalid, message)
-                .hint("add `command` or `url` to the entry"))
-        }
+        (None, None) => Err(cli_error!(ConfigInvalid, "the entry has neither a command nor a URL")
+            .hint("add `command` or `url` to the entry")),
     }
 }
 

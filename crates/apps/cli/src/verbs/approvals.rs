@@ -17,7 +17,7 @@ use crate::control::{
     ApprovalControlRequest, ControlRequest, GrantJson, PendingCallJson, PendingCallsSnapshot,
     SettledCallJson, no_call_error,
 };
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, ErrorCode, Exit, Result, cli_error};
 use crate::operator::prompt_passphrase;
 use crate::out::{self, TextTable, escape_invisible, relative_time};
 use crate::server_access::ServerAccess;
@@ -260,7 +260,7 @@ async fn passphrase(context: &CliContext, access: &ServerAccess, remove: bool) -
 /// input.
 fn new_passphrase(context: &CliContext) -> Result<String> {
     let missing = || {
-        CliError::new(ErrorCode::CliNoTerminal, "no new passphrase was given").hint(
+        cli_error!(CliNoTerminal, "no new passphrase was given").hint(
             "run this at a terminal, or pipe in two lines with --passphrase-stdin: the current \
              passphrase or an empty line, and the new passphrase",
         )
@@ -271,7 +271,7 @@ fn new_passphrase(context: &CliContext) -> Result<String> {
     let new = prompt_passphrase("New operator passphrase: ")?.ok_or_else(missing)?;
     match prompt_passphrase("Repeat the passphrase: ")? {
         Some(again) if again == new => Ok(new),
-        _ => Err(CliError::new(ErrorCode::CliUsage, "the two passphrases do not match")),
+        _ => Err(cli_error!(CliUsage, "the two passphrases do not match")),
     }
 }
 

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use toolgate_host::audit::JournalPaths;
 
 use crate::cli_context::CliContext;
-use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{Exit, Result};
 
 /// The arguments of `toolgate audit`.
 #[derive(Debug, Args)]
@@ -46,12 +46,4 @@ pub async fn run(context: &CliContext, options: &AuditArgs) -> Result<Exit> {
 /// Returns the paths of this home's journal.
 fn journal_paths(context: &CliContext) -> JournalPaths {
     JournalPaths::for_folder(context.home.state_dir().join("journal"))
-}
-
-/// Runs blocking work on another thread, so that the spinner keeps moving.
-async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.or_fail(ErrorCode::CliInternal, "cannot read the journal")?
 }

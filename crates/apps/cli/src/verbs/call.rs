@@ -12,7 +12,7 @@ use super::mcp_request::{self, McpRequest};
 use super::result_file;
 use crate::cli_context::CliContext;
 use crate::complete::{server_names, tool_names};
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, ErrorCode, Exit, Result, cli_error};
 use crate::{arguments, out};
 
 /// What separates a server from its tool in the usual form of exposed names.
@@ -70,7 +70,7 @@ impl CallArgs {
             (None, Some(tool)) => {
                 Ok(NamedCall { server: &self.server, tool, arguments: self.arguments.clone() })
             }
-            (None, None) => Err(CliError::new(ErrorCode::CliUsage, "no tool is named")
+            (None, None) => Err(cli_error!(CliUsage, "no tool is named")
                 .hint(format!("run `toolgate discover {}` to list its tools", self.server))),
         }
     }
@@ -109,9 +109,9 @@ pub async fn run(context: &CliContext, options: &CallArgs) -> Result<Exit> {
         ));
     }
     if failed {
-        return Err(CliError::new(
-            ErrorCode::CallServerError,
-            format!("tool `{tool}` on `{server}` returned an error; its output is on stdout"),
+        return Err(cli_error!(
+            CallServerError,
+            "tool `{tool}` on `{server}` returned an error; its output is on stdout"
         )
         .hint(format!("run `toolgate discover {server} --json` to see the tool's schema")));
     }

@@ -22,7 +22,7 @@ use super::read_resource;
 use crate::cli_context::CliContext;
 use crate::control::{CompilePermission, ControlRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::interactor::TerminalInteractor;
 use crate::out::{self, Spinner, escape_invisible};
 use crate::server_access::{GatewaySession, ServerAccess};
@@ -183,9 +183,10 @@ impl<'a> ResourceImporter<'a> {
         let result: Value =
             serde_json::from_slice(answer.result().unwrap_or_default()).unwrap_or_default();
         let Value::Array(contents) = &result["contents"] else {
-            return Err(CliError::new(
-                ErrorCode::CallBadAnswer,
-                format!("cannot read `{}`: the server's answer has no contents", self.uri),
+            return Err(cli_error!(
+                CallBadAnswer,
+                "cannot read `{}`: the server's answer has no contents",
+                self.uri
             ));
         };
         contents.iter().map(|part| self.parse_part(part)).collect()
@@ -199,16 +200,13 @@ impl<'a> ResourceImporter<'a> {
             (Some(text), _) => ResourceBody::Text(text),
             (None, Some(blob)) => {
                 ResourceBody::Blob(result_file::decode(&blob).ok_or_else(|| {
-                    CliError::new(
-                        ErrorCode::CallBadAnswer,
-                        format!("cannot read `{uri}`: its blob is not valid base64"),
-                    )
+                    cli_error!(CallBadAnswer, "cannot read `{uri}`: its blob is not valid base64")
                 })?)
             }
             (None, None) => {
-                return Err(CliError::new(
-                    ErrorCode::CallBadAnswer,
-                    format!("cannot read `{uri}`: its content has neither text nor a blob"),
+                return Err(cli_error!(
+                    CallBadAnswer,
+                    "cannot read `{uri}`: its content has neither text nor a blob"
                 ));
             }
         };
@@ -245,9 +243,9 @@ async fn check_permission(
     }
     let file = context.config.clone().unwrap_or_else(|| context.home.config_file());
     let setting = format!("`compile = true` in [servers.{server}] in {}", file.display());
-    Err(CliError::new(
-        ErrorCode::ContextNotAllowed,
-        format!("server `{server}` is not allowed to become permanent context"),
+    Err(cli_error!(
+        ContextNotAllowed,
+        "server `{server}` is not allowed to become permanent context"
     )
     .hint(match compiling.proposed {
         true => {

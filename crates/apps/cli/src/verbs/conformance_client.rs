@@ -15,7 +15,7 @@ use toolgate_host::{
 };
 use toolgate_wire::Frame;
 
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::interactor::default_answers;
 
 const SCENARIO: &str = "MCP_CONFORMANCE_SCENARIO";
@@ -29,8 +29,8 @@ pub struct ConformanceClientArgs {
 }
 
 pub async fn run(options: &ConformanceClientArgs) -> Result<Exit> {
-    let scenario = std::env::var(SCENARIO)
-        .map_err(|_| CliError::new(ErrorCode::CliUsage, format!("{SCENARIO} is not set")))?;
+    let scenario =
+        std::env::var(SCENARIO).map_err(|_| cli_error!(CliUsage, "{SCENARIO} is not set"))?;
     let host = connect(&options.url).await?;
     let played = run_scenario(&scenario, &host).await;
     host.close().await;
@@ -49,12 +49,10 @@ async fn connect(url: &str) -> Result<Host> {
         // The handshake succeeded, but the server cannot list anything. Some scenarios need no
         // more than that.
         ServerState::Failed(failure) if failure.phase == FailurePhase::List => Ok(host),
-        state => Err(CliError::new(
-            ErrorCode::ServerFailed,
-            format!(
-                "cannot connect: {}",
-                state.reason().unwrap_or_else(|| state.as_str().to_owned())
-            ),
+        state => Err(cli_error!(
+            ServerFailed,
+            "cannot connect: {}",
+            state.reason().unwrap_or_else(|| state.as_str().to_owned())
         )),
     }
 }
@@ -94,7 +92,7 @@ async fn run_scenario(scenario: &str, host: &Host) -> Result<()> {
             }
         }
         other => {
-            return Err(CliError::new(ErrorCode::CliUsage, format!("no scenario named `{other}`")));
+            return Err(cli_error!(CliUsage, "no scenario named `{other}`"));
         }
     }
     Ok(())
@@ -132,8 +130,7 @@ fn requested_calls() -> Result<Vec<(String, Value)>> {
 async fn input_schema(host: &Host, tool: &str) -> Result<Value> {
     let tools = host.tools().await;
     let found = tools.into_iter().find(|exposure| exposure.name == tool);
-    let found = found
-        .ok_or_else(|| CliError::new(ErrorCode::CallUnknown, format!("no tool named `{tool}`")))?;
+    let found = found.ok_or_else(|| cli_error!(CallUnknown, "no tool named `{tool}`"))?;
     let definition: Value = serde_json::from_slice(&found.definition)
         .or_fail(ErrorCode::CallBadAnswer, format_args!("the definition of `{tool}` is invalid"))?;
     Ok(definition["inputSchema"].clone())

@@ -10,7 +10,7 @@ use super::get::find_entry;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::ControlRequest;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 use crate::operator::authorize;
 use crate::out::{self, TextTable, escape_invisible};
 use crate::prompt;
@@ -124,12 +124,10 @@ async fn give_consent(
         out::line(&entry.consent_text())?;
     }
     let hint = format!("check the server, then run `toolgate consent {name} --yes`");
-    let question = "Allow it to start like this?";
-    if !yes && !prompt::confirm(question, &format!("allow `{name}` to start"), &hint)? {
-        return Err(CliError::new(
-            ErrorCode::CliNotConfirmed,
-            format!("no consent was given to `{name}`"),
-        ));
+    let refused = format!("no consent was given to `{name}`");
+    if !yes {
+        let action = format!("allow `{name}` to start");
+        prompt::confirm("Allow it to start like this?", &action, &hint, &refused)?;
     }
     authorize(context, setup.plan(), &format!("consent to {name}")).await?;
     setup.consent(name).await?;
@@ -141,7 +139,7 @@ async fn give_consent(
 async fn revoke(context: &CliContext, setup: &mut Setup, name: &str) -> Result<Exit> {
     authorize(context, setup.plan(), &format!("revoke the consent to {name}")).await?;
     if !setup.revoke(name).await? {
-        return Err(CliError::new(ErrorCode::ConsentNone, format!("`{name}` has no consent"))
+        return Err(cli_error!(ConsentNone, "`{name}` has no consent")
             .hint("run `toolgate consent` to list consents"));
     }
     out::note(&format!("{name} may no longer start"));

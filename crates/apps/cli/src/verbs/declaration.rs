@@ -18,12 +18,12 @@ use toolgate_model::DiagnosticSeverity;
 
 use crate::cli_context::{CliContext, own_program};
 use crate::control::ControlRequest;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out;
 use crate::server_access::RunningGateway;
-use crate::transfer::file_change::FileChange;
+use crate::transfer::file_change::diff;
 use crate::transfer::literals::{LiteralReplacement, replace_literals};
-use crate::transfer::losses::{LossJson, print_losses};
+use crate::transfer::losses::print_losses;
 use scope::ScopeArg;
 
 /// The options of `add` and `add-json` that say where and how to declare the server.
@@ -43,32 +43,23 @@ pub struct PlacementArgs {
     pub dry_run: bool,
 }
 
-/// A server to declare, with its placement.
-pub struct ServerProposal<'p> {
-    /// The server.
-    pub spec: ServerSpec,
-    /// Where to declare it.
-    pub placement: &'p PlacementArgs,
-}
-
 /// Parses a server name. Rejects names that look like options or URLs.
 pub fn parse_server_name(text: &str) -> Result<ServerName> {
     let hint = "use letters, digits, `-`, `_` and `.`";
     let name = ServerName::new(text)?;
     if text.starts_with('-') || text.trim() != text || text.contains("://") {
         let shown = out::escape_invisible(&toolgate_model::redact_url(text));
-        return Err(CliError::new(
-            ErrorCode::ConfigServerName,
-            format!("`{shown}` is not a valid server name"),
-        )
-        .hint(hint));
+        return Err(cli_error!(ConfigServerName, "`{shown}` is not a valid server name").hint(hint));
     }
     Ok(name)
 }
 
 /// Declares a server: writes it to its file, and records consent and trust.
-pub async fn declare(context: &CliContext, proposal: ServerProposal<'_>) -> Result<Exit> {
-    let ServerProposal { mut spec, placement: placing } = proposal;
+pub async fn declare(
+    context: &CliContext,
+    mut spec: ServerSpec,
+    placing: &PlacementArgs,
+) -> Result<Exit> {
     let file = choose_file(context, &mut spec, placing)?;
     // Trust is written into the user's own files; for other files it is stored in the state.
     let says_trust = file.dialect.is_toolgate() && file.at.scope != ConfigScope::Project;
@@ -76,10 +67,9 @@ pub async fn declare(context: &CliContext, proposal: ServerProposal<'_>) -> Resu
     let before = current_text(context, &file)?;
     let existed = check_existing(context, &file, &spec, placing)?;
     let written = file.with_server(&before, &spec)?;
-    let losses: Vec<_> = written.losses.iter().map(LossJson::from).collect();
     check_readable(&file, &file.read(&written.text), &spec.name)?;
     if placing.dry_run {
-        print_losses(&losses);
+        print_losses(&written.losses);
         return show_diff(context, &file, &before, &spec);
     }
     if file.at.scope == ConfigScope::User && file.path() == context.home.config_file() {
@@ -87,7 +77,7 @@ pub async fn declare(context: &CliContext, proposal: ServerProposal<'_>) -> Resu
     }
     let again = |text: &str| file.dialect.set(text, &spec, &file.at).map(|it| Some(it.text));
     file.change(again)?;
-    print_losses(&losses);
+    print_losses(&written.losses);
     messages::print_added(context, &file, &spec.name, existed)?;
     messages::warn_about_literals(&file, &spec);
     record_consent(context, &file, &spec.name, placing.trust && !says_trust).await?;
@@ -102,11 +92,8 @@ fn choose_file(
 ) -> Result<ConfigDocument> {
     if let Some(named) = &context.config {
         if placing.scope.is_some() {
-            return Err(CliError::new(
-                ErrorCode::CliUsage,
-                "--scope cannot be combined with --config",
-            )
-            .hint("remove --scope; --config names the file to write"));
+            return Err(cli_error!(CliUsage, "--scope cannot be combined with --config")
+                .hint("remove --scope; --config names the file to write"));
         }
         anchor_cwd(spec, None)?;
         return ConfigDocument::from_path(named, ConfigScope::User).map_err(CliError::from);
@@ -127,7 +114,7 @@ fn choose_file(
 /// Returns the root folder of the current project.
 pub fn project_folder(context: &CliContext) -> Result<PathBuf> {
     project_root(&context.setup_options()?).ok_or_else(|| {
-        CliError::new(ErrorCode::ConfigNoProject, "no project found")
+        cli_error!(ConfigNoProject, "no project found")
             .hint("use --scope user to declare it for yourself")
     })
 }
@@ -203,7 +190,7 @@ fn check_readable(file: &ConfigDocument, reading: &ParsedFile, name: &ServerName
         },
         None => {
             let path = messages::display_path(file.path());
-            CliError::new(ErrorCode::ConfigInvalid, format!("cannot add `{name}` to {path}"))
+            cli_error!(ConfigInvalid, "cannot add `{name}` to {path}")
                 .hint("run `toolgate config check` to check the file")
         }
     })
@@ -227,16 +214,11 @@ fn show_diff(
         None => before.to_owned(),
     };
     let after = file.with_server(&before, &new)?.text;
-    let change = FileChange {
-        path: messages::display_path(file.path()).into(),
-        dialect: file.dialect,
-        before,
-        after,
-    };
     // The diff shows the old and the new server, but a list has only one server per name.
     let apart = old.and_then(|old| Some(ServerSpec { name: other_name(&old.name)?, ..old }));
     let open: Vec<_> = apart.into_iter().chain([new]).collect();
-    let diff = change.diff(&open, &file.at);
+    let name = messages::display_path(file.path());
+    let diff = diff(file, Path::new(&name), &before, &after, &open);
     out::print(context, &json!({ "file": file.path(), "diff": diff }), || diff.clone())
 }
 

@@ -1,49 +1,26 @@
 //! Diagnostics about config files as `config check` and `policy check` print them.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use toolgate_host::{Diagnostic, DiagnosticSeverity};
 
 use crate::cli_context::CliContext;
-use crate::exit::{ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result};
 use crate::out::{self, Colour, escape_invisible_lines};
-
-/// One diagnostic as JSON.
-#[derive(Debug, Serialize)]
-struct DiagnosticJson<'d> {
-    severity: DiagnosticSeverity,
-    code: ErrorCode,
-    file: Option<String>,
-    line: u32,
-    column: u32,
-    message: &'d str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    excerpt: Option<&'d str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'d str>,
-}
-
-/// The diagnostics as JSON, with the facts of the verb.
-#[derive(Debug, Serialize)]
-struct DiagnosticsReport<'d, T> {
-    #[serde(flatten)]
-    facts: T,
-    errors: usize,
-    warnings: usize,
-    diagnostics: Vec<DiagnosticJson<'d>>,
-}
 
 /// Prints diagnostics, with `facts` beside them in JSON, and a summary line. `checked` says what
 /// was checked. Returns the exit code 2 if there are errors.
 pub fn print(
     context: &CliContext,
     found: &[Diagnostic],
-    facts: impl Serialize,
+    facts: Value,
     checked: &str,
 ) -> Result<Exit> {
     let count = |severity| found.iter().filter(|it| it.severity == severity).count();
     let (errors, warnings) = (count(DiagnosticSeverity::Error), count(DiagnosticSeverity::Warning));
-    let diagnostics = found.iter().map(to_json).collect();
-    let report = DiagnosticsReport { facts, errors, warnings, diagnostics };
+    let mut report = facts;
+    report["errors"] = json!(errors);
+    report["warnings"] = json!(warnings);
+    report["diagnostics"] = found.iter().map(to_json).collect();
     let coloured = out::stdout_has_colour();
     out::print(context, &report, || {
         found.iter().map(|found| diagnostic_text(found, coloured) + "\n").collect()
@@ -53,17 +30,20 @@ pub fn print(
     Ok(if errors > 0 { Exit::Usage } else { Exit::Done })
 }
 
-fn to_json(found: &Diagnostic) -> DiagnosticJson<'_> {
-    DiagnosticJson {
-        severity: found.severity,
-        code: found.code,
-        file: found.origin.file.as_ref().map(|file| file.display().to_string()),
-        line: found.origin.line,
-        column: found.origin.column,
-        message: &found.message,
-        excerpt: found.excerpt.as_ref().map(|excerpt| excerpt.text.as_str()),
-        hint: found.hint.as_deref(),
+/// Returns a diagnostic in its stable JSON form.
+fn to_json(found: &Diagnostic) -> Value {
+    let Diagnostic { severity, code, origin, message, excerpt, hint, .. } = found;
+    let mut json = json!({
+        "severity": severity, "code": code, "file": origin.file.as_deref(), "line": origin.line,
+        "column": origin.column, "message": message,
+    });
+    if let Some(excerpt) = excerpt {
+        json["excerpt"] = json!(excerpt.text);
     }
+    if let Some(hint) = hint {
+        json["hint"] = json!(hint);
+    }
+    json
 }
 
 /// Returns a diagnostic as text, with its severity and underlining coloured if `coloured` is set.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use serde::Serialize;
 
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, ErrorCode, Exit, Result, cli_error};
 use crate::out;
 use crate::suggest::did_you_mean;
 
@@ -68,7 +68,7 @@ fn unknown_code_error(typed: &str) -> CliError {
         true => format!("did you mean one of {}?", same_number().collect::<Vec<_>>().join(", ")),
         false => did_you_mean(&typed.to_ascii_uppercase(), &codes, otherwise),
     };
-    CliError::new(ErrorCode::CliNoCode, format!("no error code `{typed}`")).hint(hint)
+    cli_error!(CliNoCode, "no error code `{typed}`").hint(hint)
 }
 
 /// Returns the page of a code.

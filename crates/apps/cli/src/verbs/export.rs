@@ -8,22 +8,22 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use toolgate_host::config::{
-    Dialect, EditError, EditOptions, FileAccess, FileRef, FileSettings, InputSpec, WrittenDocument,
-    edit_file, template,
+    ConversionLoss, Dialect, EditError, EditOptions, FileAccess, FileRef, FileSettings, InputSpec,
+    WrittenDocument, edit_file, template,
 };
 use toolgate_host::{ConfigScope, PlanEntry, ServerSpec, Setup, TransportSpec};
 
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out::{self, escape_invisible};
 use crate::suggest::unknown_server_error;
 use crate::suggesting_parser::with_suggestions;
 use crate::transfer::literals::{
     CredentialLiteral, LiteralLocation, LiteralReplacement, replace_literals, variable_name,
 };
-use crate::transfer::losses::{LossJson, print_losses};
+use crate::transfer::losses::{self, loss_of, print_losses};
 
 /// The arguments of `toolgate export`.
 #[derive(Debug, Args)]
@@ -65,7 +65,8 @@ struct ExportReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<PathBuf>,
     servers: Vec<String>,
-    losses: Vec<LossJson>,
+    #[serde(serialize_with = "losses::serialize")]
+    losses: Vec<ConversionLoss>,
     secrets: Vec<OmittedSecret>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -101,7 +102,7 @@ pub async fn run(context: &CliContext, options: &ExportArgs) -> Result<Exit> {
         }
         Some(file) => write_into_file(options, &specs, &at, file)?,
     };
-    report.losses.extend(written.losses.iter().map(LossJson::from));
+    report.losses.extend(written.losses);
     mark_omitted(&mut report);
     if options.output.is_none() {
         report.text = Some(written.text);
@@ -130,7 +131,7 @@ fn select_servers(
     for PlanEntry { spec, .. } in selected {
         if spec.transport == TransportSpec::BuiltIn {
             let why = "it is built into toolgate";
-            report.losses.push(LossJson::of(spec.name.as_str(), "server", why));
+            report.losses.push(loss_of(&spec.name, "server", why));
             continue;
         }
         report.servers.push(spec.name.to_string());
@@ -284,13 +285,14 @@ fn mark_omitted(report: &mut ExportReport) {
 }
 
 /// Returns true if a loss is about this credential. The dialect may name the table differently.
-fn is_loss_of(lost: &LossJson, hidden: &OmittedSecret) -> bool {
+fn is_loss_of(lost: &ConversionLoss, hidden: &OmittedSecret) -> bool {
     let key = |field: &str| field.split_once('.').map_or(field, |(_, key)| key).to_owned();
-    lost.server.as_ref() == Some(&hidden.server) && key(&lost.field) == key(&hidden.field)
+    lost.server.as_ref().is_some_and(|server| server.as_str() == hidden.server)
+        && key(&lost.field) == key(&hidden.field)
 }
 
 fn write_error(to: Dialect, error: &EditError) -> CliError {
-    CliError::new(ErrorCode::CliClientFile, format!("cannot write {to}: {error}"))
+    cli_error!(CliClientFile, "cannot write {to}: {error}")
 }
 
 fn print_report(context: &CliContext, report: &ExportReport) -> Result<()> {

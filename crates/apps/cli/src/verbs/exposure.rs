@@ -11,7 +11,7 @@ use crate::control::{
     ControlRequest, DecisionJson, ExposureReport, ExposureRowJson, TokenSum, TokenTotals,
 };
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::out::{self, TextTable, escape_invisible};
 use crate::server_access::ServerAccess;
 use crate::suggest::did_you_mean;
@@ -176,6 +176,6 @@ fn unknown_name_error(exposed: &ExposureReport, name: &str) -> CliError {
             unknown.join(", ")
         ),
     };
-    CliError::new(ErrorCode::CallUnknown, format!("no capability named `{name}`"))
+    cli_error!(CallUnknown, "no capability named `{name}`")
         .hint(did_you_mean(name, &known, otherwise))
 }

@@ -10,18 +10,19 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use toolgate_host::config::{EditError, EditOptions, edit_file, read_file};
+use toolgate_host::config::{ConfigDocument, ConversionLoss, EditError};
 use toolgate_host::{ConfigScope, ServerSpec};
 
 use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, TextTable, escape_invisible};
 use crate::prompt::confirm;
-use crate::transfer::file_change::FileChange;
+use crate::transfer::edit_with_backup;
+use crate::transfer::file_change::diff;
 use crate::transfer::literals;
-use crate::transfer::losses::{LossJson, print_losses};
-use import_batch::{ImportBatch, ImportTarget};
+use crate::transfer::losses::{self, print_losses};
+use import_batch::{ImportBatch, choose_target};
 use server_search::{FoundServer, ServerSearch};
 
 /// The arguments of `toolgate import`.
@@ -71,7 +72,8 @@ pub(super) struct ImportReport {
     pub(super) dry_run: bool,
     pub(super) imported: Vec<ImportedServer>,
     pub(super) skipped: Vec<SkippedServer>,
-    pub(super) losses: Vec<LossJson>,
+    #[serde(serialize_with = "losses::serialize")]
+    pub(super) losses: Vec<ConversionLoss>,
     pub(super) diagnostics: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) diff: Option<String>,
@@ -112,8 +114,8 @@ pub async fn run(context: &CliContext, options: &ImportArgs) -> Result<Exit> {
     if options.from.is_none() && !options.dry_run && !found.is_empty() {
         confirm_import(options, &found)?;
     }
-    let target = ImportTarget::of(context, options.scope == ImportScopeArg::Project, &found)?;
-    report.file = target.at.path.to_path_buf();
+    let target = choose_target(context, options.scope == ImportScopeArg::Project, &found)?;
+    report.file = target.path().to_owned();
     let found = select_new(found, &target, options.force, &mut report)?;
     let batch = ImportBatch::of(found, options.to_secrets, &mut report);
     match options.dry_run {
@@ -132,11 +134,10 @@ fn confirm_import(options: &ImportArgs, found: &[FoundServer]) -> Result<()> {
     }
     out::alert(table.text().trim_end());
     let hint = "use --yes to import all of them, or --from to name a client or file";
-    match options.yes || confirm("Import them?", "import these servers", hint)? {
+    let refused = "not confirmed; nothing was imported";
+    match options.yes {
         true => Ok(()),
-        false => {
-            Err(CliError::new(ErrorCode::CliNotConfirmed, "not confirmed; nothing was imported"))
-        }
+        false => confirm("Import them?", "import these servers", hint, refused),
     }
 }
 
@@ -144,12 +145,11 @@ fn confirm_import(options: &ImportArgs, found: &[FoundServer]) -> Result<()> {
 /// report lists the others as skipped.
 pub(super) fn select_new(
     found: Vec<FoundServer>,
-    target: &ImportTarget,
+    target: &ConfigDocument,
     force: bool,
     report: &mut ImportReport,
 ) -> Result<Vec<FoundServer>> {
-    let text = read_file(&target.at.path)?;
-    let reading = target.dialect.read(text.as_deref().unwrap_or_default(), &target.at);
+    let reading = target.read(&target.text()?);
     let taken =
         |found: &FoundServer| reading.servers.iter().find(|it| it.spec.name == found.spec.name);
     let (kept, skipped): (Vec<_>, Vec<_>) =
@@ -167,33 +167,30 @@ pub(super) fn select_new(
 
 /// Returns the text of the target with these servers added.
 fn updated_text(
-    target: &ImportTarget,
+    target: &ConfigDocument,
     batch: &ImportBatch,
     before: &str,
-) -> Result<(String, Vec<LossJson>), EditError> {
+) -> Result<(String, Vec<ConversionLoss>), EditError> {
     let (mut text, mut losses) = (before.to_owned(), Vec::new());
     for spec in &batch.specs {
         let written = target.dialect.set(&text, spec, &target.at)?;
-        losses.extend(written.losses.iter().map(LossJson::from));
+        losses.extend(written.losses);
         text = written.text;
     }
     Ok((text, losses))
 }
 
 pub(super) fn preview(
-    target: &ImportTarget,
+    target: &ConfigDocument,
     batch: &ImportBatch,
     report: &mut ImportReport,
 ) -> Result<()> {
-    let path = target.at.path.to_path_buf();
-    let before = read_file(&path)?;
-    let before = before.unwrap_or_default();
+    let before = target.text()?;
     let (after, losses) = updated_text(target, batch, &before)
-        .or_fail(ErrorCode::ConfigEdit, format_args!("cannot edit {}", path.display()))?;
+        .or_fail(ErrorCode::ConfigEdit, format_args!("cannot edit {}", target.path().display()))?;
     report.losses.extend(losses);
     let shown: Vec<_> = batch.specs.iter().map(without_secrets).collect();
-    let change = FileChange { path, dialect: target.dialect, before, after };
-    report.diff = Some(change.diff(&shown, &target.at));
+    report.diff = Some(diff(target, target.path(), &before, &after, &shown));
     Ok(())
 }
 
@@ -204,7 +201,7 @@ fn without_secrets(spec: &ServerSpec) -> ServerSpec {
 
 pub(super) async fn write(
     context: &CliContext,
-    target: &ImportTarget,
+    target: &ConfigDocument,
     batch: &ImportBatch,
     report: &mut ImportReport,
 ) -> Result<()> {
@@ -215,13 +212,11 @@ pub(super) async fn write(
     if target.at.scope == ConfigScope::User {
         context.ensure_config()?;
     }
-    let editing = EditOptions { access: target.access(), backup: true };
-    let edited = edit_file(&target.at.path, editing, |before| {
+    let edited = edit_with_backup(target, |before| {
         let (after, losses) = updated_text(target, batch, before)?;
         report.losses.extend(losses);
         Ok(Some(after))
-    });
-    let edited = edited?;
+    })?;
     report.backup = edited.backup;
     import_batch::record_consents(context, target, &batch.specs).await
 }

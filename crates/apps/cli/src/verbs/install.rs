@@ -16,22 +16,19 @@ use clap::builder::StringValueParser;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use toolgate_host::config::clients::{self, ClientTransports, KnownClient};
-use toolgate_host::config::{
-    ConfigDocument, ConfigSources, Dialect, EditOptions, FileAccess, FileSettings, edit_file,
-    read_file,
-};
+use toolgate_host::config::{ConfigDocument, ConfigSources, ConversionLoss, FileSettings};
 use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::out::{self, escape_invisible};
 use crate::prompt::confirm;
 use crate::suggest::{check_profile, did_you_mean};
 use crate::suggesting_parser::{SuggestingParser, with_suggestions};
-use crate::transfer::file_change::FileChange;
+use crate::transfer::file_change::diff;
 use crate::transfer::install_registry::{self, InstallRegistry, InstalledEntry, MovedServers};
-use crate::transfer::losses::{LossJson, print_losses};
-use crate::transfer::{client_sources, file_dialect};
+use crate::transfer::losses::{self, print_losses};
+use crate::transfer::{client_sources, edit_with_backup, read_document};
 use crate::verbs::import::{self, ImportReport};
 use approve::ApproverArg;
 use entry::ExistingEntries;
@@ -116,7 +113,8 @@ struct InstallReport {
     backup: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
-    losses: Vec<LossJson>,
+    #[serde(serialize_with = "losses::serialize")]
+    losses: Vec<ConversionLoss>,
     /// The servers that were moved behind Toolgate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     moved: Vec<ServerName>,
@@ -146,10 +144,7 @@ pub async fn run(context: &CliContext, options: &InstallArgs) -> Result<Exit> {
     };
     let mut done = Vec::new();
     for job in &jobs {
-        done.push(match options.dry_run {
-            true => job.preview(context, options)?,
-            false => job.write(context, options, approver).await?,
-        });
+        done.push(job.install(context, options, approver).await?);
     }
     if !options.dry_run {
         approve::record_approver(context, approver, &options.clients)?;
@@ -176,8 +171,7 @@ pub fn find_client(name: &str) -> Result<&'static KnownClient> {
         let all = known.join(", ");
         let hint =
             format!("known clients are {all}; run `toolgate install --list` to see their files");
-        CliError::new(ErrorCode::CliClient, format!("no client named `{name}`"))
-            .hint(did_you_mean(name, &known, hint))
+        cli_error!(CliClient, "no client named `{name}`").hint(did_you_mean(name, &known, hint))
     })
 }
 
@@ -185,7 +179,6 @@ pub fn find_client(name: &str) -> Result<&'static KnownClient> {
 struct ClientInstallation {
     client: &'static KnownClient,
     file: ConfigDocument,
-    dialect: Dialect,
     before: Option<String>,
     spec: ServerSpec,
     endpoint: Option<String>,
@@ -201,29 +194,24 @@ impl ClientInstallation {
         sources: &ConfigSources,
     ) -> Result<Self> {
         if options.http && client.transports == ClientTransports::Stdio {
-            let message = format!("{} does not support HTTP servers", client.id);
-            return Err(CliError::new(ErrorCode::CliClient, message).hint("remove --http"));
+            return Err(cli_error!(CliClient, "{} does not support HTTP servers", client.id)
+                .hint("remove --http"));
         }
         let file = client.file(options.scope.into(), sources).ok_or_else(|| {
-            CliError::new(
-                ErrorCode::CliClient,
-                format!("{} has no config file of that scope", client.id),
-            )
-            .hint("run `toolgate install --list` to see the files of every client")
+            cli_error!(CliClient, "{} has no config file of that scope", client.id)
+                .hint("run `toolgate install --list` to see the files of every client")
         })?;
-        let before = read_file(&file.at.path)?;
-        let text = before.as_deref().unwrap_or_default();
-        let dialect = file_dialect(&file, text);
-        let existing = ExistingEntries::of(context, dialect, text, &file.at);
+        let (file, before) = read_document(file)?;
+        let existing = ExistingEntries::of(context, &file, before.as_deref().unwrap_or_default());
         let (transport, endpoint) = entry::transport(context, options.http).await?;
         let spec = existing.spec(client, options.name.as_deref(), transport)?;
         let direct = DirectServers::of(context, client)?;
-        Ok(Self { client, file, dialect, before, spec, endpoint, direct })
+        Ok(Self { client, file, before, spec, endpoint, direct })
     }
 
     /// Plans the move of the client's servers, if `--move` is given.
     fn plan_move(&self, context: &CliContext, options: &InstallArgs) -> Result<Option<ServerMove>> {
-        let found = self.direct.movable_from(&self.file.at.path);
+        let found = self.direct.movable_from(self.file.path());
         if !options.moves || found.is_empty() {
             return Ok(None);
         }
@@ -232,21 +220,18 @@ impl ClientInstallation {
     }
 
     /// Returns the text of the file without these servers and with toolgate's entry.
-    fn updated_text(&self, moved: &[ServerName]) -> Result<(String, Vec<LossJson>)> {
+    fn updated_text(&self, moved: &[ServerName]) -> Result<(String, Vec<ConversionLoss>)> {
         let mut before = self.before.clone().unwrap_or_default();
         for name in moved {
-            let removed = self.dialect.remove(&before, name).map_err(|error| {
-                let (id, path) = (self.client.id, self.file.at.path.display());
-                CliError::new(
-                    ErrorCode::CliClientFile,
-                    format!("cannot move `{name}` out of {id} ({path}): {error}"),
-                )
-                .hint("remove --move, and move the server yourself")
+            let removed = self.file.dialect.remove(&before, name).map_err(|error| {
+                let (id, path) = (self.client.id, self.file.path().display());
+                cli_error!(CliClientFile, "cannot move `{name}` out of {id} ({path}): {error}")
+                    .hint("remove --move, and move the server yourself")
             })?;
             before = removed.unwrap_or(before);
         }
         let before = before.as_str();
-        let set = self.dialect.set(before, &self.spec, &self.file.at);
+        let set = self.file.dialect.set(before, &self.spec, &self.file.at);
         let written = set.map_err(|error| self.manual_edit_error(&error.to_string()))?;
         // The client could not read an entry that cannot be read back.
         let Some(entry) = self.read_entry(&written.text) else {
@@ -256,11 +241,11 @@ impl ClientInstallation {
         if self.read_entry(before).as_ref() == Some(&entry) {
             return Ok((before.to_owned(), Vec::new()));
         }
-        Ok((written.text, written.losses.iter().map(LossJson::from).collect()))
+        Ok((written.text, written.losses))
     }
 
     fn read_entry(&self, text: &str) -> Option<ServerSpec> {
-        let servers = self.dialect.read(text, &self.file.at).servers;
+        let servers = self.file.read(text).servers;
         let mut entries = servers.into_iter().filter(|it| it.only_in.is_none());
         entries.find(|it| it.spec.name == self.spec.name).map(|declared| declared.spec)
     }
@@ -268,69 +253,20 @@ impl ClientInstallation {
     /// Returns the error for a file that cannot be edited safely. Its hint shows the entry, so that
     /// the user can add it.
     fn manual_edit_error(&self, why: &str) -> CliError {
-        let path = self.file.at.path.display();
+        let path = self.file.path().display();
         let settings = FileSettings::default();
-        let alone = self.dialect.write(std::slice::from_ref(&self.spec), &settings, &self.file.at);
+        let alone =
+            self.file.dialect.write(std::slice::from_ref(&self.spec), &settings, &self.file.at);
         let hint = match alone {
             Ok(written) => format!("add this to it yourself:\n{}", written.text.trim_end()),
             Err(_) => format!("add a server that runs `{}`", entry::command_line(&self.spec)),
         };
-        CliError::new(
-            ErrorCode::CliClientFile,
-            format!("cannot install into {} ({path}): {why}", self.client.id),
-        )
-        .hint(hint)
+        cli_error!(CliClientFile, "cannot install into {} ({path}): {why}", self.client.id)
+            .hint(hint)
     }
 
-    fn new_report(&self, losses: Vec<LossJson>) -> InstallReport {
-        InstallReport {
-            client: self.client.id,
-            file: self.file.at.path.to_path_buf(),
-            name: self.spec.name.to_string(),
-            transport: self.spec.transport.as_str(),
-            changed: false,
-            approve: None,
-            backup: None,
-            diff: None,
-            losses,
-            moved: Vec::new(),
-            direct: Vec::new(),
-            import: None,
-        }
-    }
-
-    fn preview(&self, context: &CliContext, options: &InstallArgs) -> Result<InstallReport> {
-        let moving = self.plan_move(context, options)?;
-        let moved = moving.as_ref().map(|it| it.names.clone()).unwrap_or_default();
-        let (after, losses) = self.updated_text(&moved)?;
-        let diff = self.diff(after);
-        let import = moving.map(ServerMove::preview).transpose()?;
-        let direct = self.remaining_direct(&moved);
-        let changed = !diff.is_empty();
-        Ok(InstallReport {
-            changed,
-            diff: Some(diff),
-            moved,
-            direct,
-            import,
-            ..self.new_report(losses)
-        })
-    }
-
-    /// Returns the servers that the client still reaches directly.
-    fn remaining_direct(&self, moved: &[ServerName]) -> Vec<ServerName> {
-        let left = self.direct.remaining_after_move(&self.file.at.path, moved);
-        left.into_iter().map(|found| found.spec.name.clone()).collect()
-    }
-
-    fn diff(&self, after: String) -> String {
-        let path = self.file.at.path.to_path_buf();
-        let before = self.before.clone().unwrap_or_default();
-        let change = FileChange { path, dialect: self.dialect, before, after };
-        change.diff(std::slice::from_ref(&self.spec), &self.file.at)
-    }
-
-    async fn write(
+    /// Writes the entry, or only shows it with `--dry-run`.
+    async fn install(
         &self,
         context: &CliContext,
         options: &InstallArgs,
@@ -339,26 +275,50 @@ impl ClientInstallation {
         let moving = self.plan_move(context, options)?;
         let moved = moving.as_ref().map(|it| it.names.clone()).unwrap_or_default();
         let (after, losses) = self.updated_text(&moved)?;
-        let direct = self.remaining_direct(&moved);
-        let done = InstallReport { approve, moved, direct, ..self.new_report(losses) };
-        if self.before.as_deref() == Some(&after) {
+        let direct = self.direct.remaining_after_move(self.file.path(), &moved);
+        let direct = direct.into_iter().map(|found| found.spec.name.clone()).collect();
+        let before = self.before.as_deref().unwrap_or_default();
+        let shown = std::slice::from_ref(&self.spec);
+        let diff = diff(&self.file, self.file.path(), before, &after, shown);
+        let mut done = InstallReport {
+            client: self.client.id,
+            file: self.file.path().to_owned(),
+            name: self.spec.name.to_string(),
+            transport: self.spec.transport.as_str(),
+            changed: !diff.is_empty(),
+            approve: approve.filter(|_| !options.dry_run),
+            backup: None,
+            diff: None,
+            losses,
+            moved,
+            direct,
+            import: None,
+        };
+        if options.dry_run {
+            done.import = moving.map(ServerMove::preview).transpose()?;
+            done.diff = Some(diff);
+            return Ok(done);
+        }
+        if !done.changed {
             return Ok(done);
         }
         if out::can_prompt() && !options.yes {
-            out::alert(out::escape_invisible_lines(&self.diff(after.clone())).trim_end());
-            let question = format!("Write this into {}?", self.file.at.path.display());
-            if !confirm(&question, "write the file", "use --yes to confirm")? {
-                let message = format!("not confirmed; nothing was written for {}", self.client.id);
-                return Err(CliError::new(ErrorCode::CliNotConfirmed, message));
-            }
+            out::alert(out::escape_invisible_lines(&diff).trim_end());
+            let question = format!("Write this into {}?", done.file.display());
+            let refused = format!("not confirmed; nothing was written for {}", self.client.id);
+            confirm(&question, "write the file", "use --yes to confirm", &refused)?;
         }
         // Servers are written to toolgate's config before they leave the client's file.
-        let (moved, import) = match moving {
-            Some(moving) => moving.write(context).await.map(|(moved, it)| (moved, Some(it)))?,
-            None => Default::default(),
+        let moved = match moving {
+            Some(moving) => {
+                let (moved, import) = moving.write(context).await?;
+                done.import = Some(import);
+                moved
+            }
+            None => MovedServers::default(),
         };
-        let backup = self.write_file(context, &after, moved)?;
-        Ok(InstallReport { changed: true, backup, import, ..done })
+        done.backup = self.write_file(context, &after, moved)?;
+        Ok(done)
     }
 
     /// Writes the file, unless another process changed it meanwhile, and records how to undo the
@@ -369,23 +329,19 @@ impl ClientInstallation {
         after: &str,
         moved: MovedServers,
     ) -> Result<Option<PathBuf>> {
-        let path = &*self.file.at.path;
+        let path = self.file.path();
         let folders = install_registry::missing_folders(path);
-        let access = match self.file.at.scope {
-            ConfigScope::Project => FileAccess::Shared,
-            _ => FileAccess::Private,
-        };
         let before = self.before.as_deref();
-        let edited = edit_file(path, EditOptions { access, backup: true }, |text| {
+        let edited = edit_with_backup(&self.file, |text| {
             Ok((text == before.unwrap_or_default()).then(|| after.to_owned()))
-        });
-        let edited = edited?;
+        })?;
         if !edited.changed {
             let (id, path) = (self.client.id, path.display());
-            let message = format!("cannot install into {id}: another process changed {path}");
-            return Err(
-                CliError::new(ErrorCode::CliClientFile, message).hint("run the command again")
-            );
+            return Err(cli_error!(
+                CliClientFile,
+                "cannot install into {id}: another process changed {path}"
+            )
+            .hint("run the command again"));
         }
         let mut entry = InstalledEntry {
             client: self.client.id.to_owned(),
@@ -439,7 +395,7 @@ impl ClientInstallation {
             out::note(&format!("  restart {} to use it", client.title));
         }
         print_losses(&done.losses);
-        let direct = self.direct.remaining_after_move(&self.file.at.path, &done.moved);
+        let direct = self.direct.remaining_after_move(self.file.path(), &done.moved);
         server_move::warn_about_direct(client, &direct, options.moves);
         if let Some(remark) = entry::client_note(client) {
             out::remark(remark);

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::since::parse_age;
 use crate::cli_context::CliContext;
 use crate::control::{AccessKeyJson, ControlRequest, KeyRequest};
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 use crate::out::{self, TextTable, escape_invisible, relative_time};
 use crate::server_access::ServerAccess;
 use crate::suggest::did_you_mean;
@@ -107,7 +107,7 @@ async fn revoke(context: &CliContext, access: &ServerAccess, name: &str) -> Resu
         let keys = fetch_keys(access).await?;
         let known: Vec<_> = keys.iter().map(|key| key.name.as_str()).collect();
         let hint = did_you_mean(name, &known, "run `toolgate keys list` to list the keys");
-        return Err(CliError::new(ErrorCode::GatewayKey, format!("`{name}` has no key")).hint(hint));
+        return Err(cli_error!(GatewayKey, "`{name}` has no key").hint(hint));
     }
     let text = format!("revoked the key of `{}`", escape_invisible(name));
     out::print_done(context, &json!({ "name": name, "revoked": revoked }), &text)

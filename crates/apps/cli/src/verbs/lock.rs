@@ -13,7 +13,7 @@ use toolgate_host::pins::{LockFile as Locked, LockViolation};
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, LockReport as Answer, PinRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out::{self, Spinner, escape_invisible};
 use crate::server_access::ServerAccess;
 
@@ -57,11 +57,8 @@ async fn fetch_lock(context: &CliContext) -> Result<Answer> {
 fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit> {
     if !now.problems.is_empty() {
         now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
-        return Err(CliError::new(
-            ErrorCode::PinUnknown,
-            "some definitions are unknown or not approved",
-        )
-        .hint("start, approve or disable those servers, then run `toolgate lock` again"));
+        return Err(cli_error!(PinUnknown, "some definitions are unknown or not approved")
+            .hint("start, approve or disable those servers, then run `toolgate lock` again"));
     }
     let lock = Locked::parse(&now.text)?;
     print_unpinned(&lock);
@@ -128,14 +125,11 @@ fn violation_text(violation: &LockViolation) -> String {
 pub fn read_lock_file(file: &Path) -> Result<Locked> {
     let shown = file.display();
     let text = fs::read_to_string(file).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            CliError::new(ErrorCode::PinLockFile, format!("no lock file {shown}"))
-                .hint("run `toolgate lock`, then review and commit the file")
-        }
-        _ => CliError::new(ErrorCode::PinLockFile, format!("cannot read {shown}: {error}")),
+        io::ErrorKind::NotFound => cli_error!(PinLockFile, "no lock file {shown}")
+            .hint("run `toolgate lock`, then review and commit the file"),
+        _ => cli_error!(PinLockFile, "cannot read {shown}: {error}"),
     })?;
     Locked::parse(&text).map_err(|error| {
-        CliError::new(ErrorCode::PinLockFile, format!("{error} ({shown})"))
-            .hint("run `toolgate lock` to write it again")
+        cli_error!(PinLockFile, "{error} ({shown})").hint("run `toolgate lock` to write it again")
     })
 }

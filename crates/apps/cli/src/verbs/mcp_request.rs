@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use toolgate_host::ShutdownSignals;
 use toolgate_wire::Frame;
 
@@ -11,7 +12,7 @@ use crate::control::ServerInventory;
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Result};
 use crate::interactor::TerminalInteractor;
-use crate::out::Spinner;
+use crate::out::{self, Spinner};
 use crate::server_access::ServerAccess;
 use crate::shutdown;
 
@@ -59,6 +60,17 @@ pub async fn send(
         () = signals.next() => {}
     }
     outcome
+}
+
+/// Prints the result of an answer with `--json`, unchanged. Returns `None` then, and the parsed
+/// result otherwise.
+pub fn print_json_or_parse(context: &CliContext, answer: &Frame) -> Result<Option<Value>> {
+    let raw = answer.result().unwrap_or_default();
+    if context.json {
+        out::data(&[raw, b"\n"].concat())?;
+        return Ok(None);
+    }
+    Ok(Some(serde_json::from_slice(raw).unwrap_or_default()))
 }
 
 /// Runs the work until it is done or a signal arrives.

@@ -13,7 +13,7 @@ use crate::cli_context::CliContext;
 use crate::complete::{server_names, tool_names};
 use crate::control::{ControlRequest, PinJson, PinReport as Found, PinRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 use crate::out::{self, TextTable, escape_invisible, relative_time};
 use crate::prompt;
 use crate::server_access::ServerAccess;
@@ -45,20 +45,7 @@ enum PinsCommand {
         toolgate pins approve sample echo --yes\n\n\
         A definition with findings is approved only if you name it, confirm it again at the \
         terminal, or use --with-findings.")]
-    Approve {
-        /// Name of the server
-        #[arg(add = server_names())]
-        server: String,
-        /// Name of one definition [default: all definitions]
-        #[arg(add = tool_names())]
-        name: Option<String>,
-        /// Approve without a prompt
-        #[arg(long, short)]
-        yes: bool,
-        /// Also approve definitions with findings
-        #[arg(long)]
-        with_findings: bool,
-    },
+    Approve(PinApproveArgs),
     /// Remove approvals
     #[command(after_help = "Example: toolgate pins forget filesystem")]
     Forget {
@@ -69,6 +56,23 @@ enum PinsCommand {
         #[arg(add = tool_names())]
         name: Option<String>,
     },
+}
+
+/// The arguments of `toolgate pins approve`.
+#[derive(Debug, Args)]
+struct PinApproveArgs {
+    /// Name of the server
+    #[arg(add = server_names())]
+    server: String,
+    /// Name of one definition [default: all definitions]
+    #[arg(add = tool_names())]
+    name: Option<String>,
+    /// Approve without a prompt
+    #[arg(long, short)]
+    yes: bool,
+    /// Also approve definitions with findings
+    #[arg(long)]
+    with_findings: bool,
 }
 
 /// The arguments that select definitions for `toolgate pins`.
@@ -88,11 +92,7 @@ pub async fn run(context: &CliContext, options: &PinsArgs) -> Result<Exit> {
         None => list(context, &access, &PinFilterArgs::default()).await,
         Some(PinsCommand::List(which)) => list(context, &access, which).await,
         Some(PinsCommand::Diff(which)) => diff(context, &access, which).await,
-        Some(PinsCommand::Approve { server, name, yes, with_findings }) => {
-            let which = PinFilterArgs { server: Some(server.clone()), name: name.clone() };
-            let flags = ApproveFlags { yes: *yes, findings: *with_findings || name.is_some() };
-            approve(context, &access, &which, flags).await
-        }
+        Some(PinsCommand::Approve(which)) => approve(context, &access, which).await,
         Some(PinsCommand::Forget { server, name }) => {
             forget(context, &access, server, name.as_deref()).await
         }
@@ -106,11 +106,10 @@ async fn fetch_pins(access: &ServerAccess, which: &PinFilterArgs) -> Result<Foun
     let found: Found = access.ask(&ControlRequest::Pins { asked }).await?;
     found.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
     match (&which.server, &which.name) {
-        (Some(server), Some(name)) if found.lines.is_empty() => Err(CliError::new(
-            ErrorCode::PinUnknown,
-            format!("no definition named `{name}` on `{server}`"),
-        )
-        .hint(format!("run `toolgate pins list {server}` to list its definitions"))),
+        (Some(server), Some(name)) if found.lines.is_empty() => {
+            Err(cli_error!(PinUnknown, "no definition named `{name}` on `{server}`")
+                .hint(format!("run `toolgate pins list {server}` to list its definitions")))
+        }
         _ => Ok(found),
     }
 }
@@ -135,29 +134,17 @@ async fn diff(context: &CliContext, access: &ServerAccess, which: &PinFilterArgs
     out::print_list(context, &found.lines, none, display::pins_text)
 }
 
-/// The confirmations given on the command line.
-#[derive(Debug, Clone, Copy)]
-struct ApproveFlags {
-    /// Whether to approve without a prompt.
-    yes: bool,
-    /// Whether to approve definitions with findings.
-    findings: bool,
-}
-
 async fn approve(
     context: &CliContext,
     access: &ServerAccess,
-    which: &PinFilterArgs,
-    flags: ApproveFlags,
+    options: &PinApproveArgs,
 ) -> Result<Exit> {
-    let server = which.server.clone().unwrap_or_default();
-    let mut found = fetch_pins(access, which).await?;
+    let (server, name) = (options.server.clone(), options.name.clone());
+    let which = PinFilterArgs { server: Some(server.clone()), name: name.clone() };
+    let mut found = fetch_pins(access, &which).await?;
     if !found.lines.iter().any(|line| line.digest.is_some()) {
-        return Err(CliError::new(
-            ErrorCode::PinUnknown,
-            format!("no definitions of `{server}` are known"),
-        )
-        .hint(format!("run `toolgate discover {server}` first")));
+        return Err(cli_error!(PinUnknown, "no definitions of `{server}` are known")
+            .hint(format!("run `toolgate discover {server}` first")));
     }
     found.lines.retain(|line| matches!(line.state.as_str(), "changed" | "new"));
     if found.lines.is_empty() {
@@ -167,8 +154,8 @@ async fn approve(
     if !context.json {
         out::data(display::pins_text(&found.lines).as_bytes())?;
     }
-    confirm(&server, &found.lines, flags)?;
-    let asked = PinRequest::Approve { server, name: which.name.clone(), seen: found.seen };
+    confirm(options, &found.lines)?;
+    let asked = PinRequest::Approve { server, name, seen: found.seen };
     let approved: usize = access.ask(&ControlRequest::Pins { asked }).await?;
     let text = format!("approved {}", out::count(approved, "definition"));
     let value = json!({ "approved": approved, "definitions": found.lines });
@@ -185,11 +172,8 @@ async fn forget(
     let asked = PinRequest::Forget { server: server.to_owned(), name };
     let forgotten: u64 = access.ask(&ControlRequest::Pins { asked }).await?;
     if forgotten == 0 {
-        return Err(CliError::new(
-            ErrorCode::PinUnknown,
-            format!("`{server}` has no approved definitions to remove"),
-        )
-        .hint("run `toolgate pins` to list definitions"));
+        return Err(cli_error!(PinUnknown, "`{server}` has no approved definitions to remove")
+            .hint("run `toolgate pins` to list definitions"));
     }
     let pins = out::count(forgotten, "pin");
     let text = format!("removed {pins} of {}", escape_invisible(server));
@@ -198,29 +182,23 @@ async fn forget(
 
 /// Asks the user to confirm the approval, and again for definitions with findings. Flags replace
 /// the prompts.
-fn confirm(server: &str, lines: &[PinJson], flags: ApproveFlags) -> Result<()> {
+fn confirm(options: &PinApproveArgs, lines: &[PinJson]) -> Result<()> {
+    let PinApproveArgs { server, name, yes, with_findings } = options;
     let action = format!("approve the definitions of `{server}`");
-    let ask = |question: String| match prompt::confirm(
-        &question,
-        &action,
-        "check the definitions, then use --yes",
-    )? {
-        true => Ok(()),
-        false => Err(CliError::new(
-            ErrorCode::CliNotConfirmed,
-            format!("not confirmed; `{server}` was not approved"),
-        )),
-    };
-    if !flags.yes {
+    let refused = format!("not confirmed; `{server}` was not approved");
+    let hint = "check the definitions, then use --yes";
+    let ask = |question: String| prompt::confirm(&question, &action, hint, &refused);
+    if !yes {
         ask(format!("Approve {} as shown?", out::count(lines.len(), "definition")))?;
     }
     let suspicious: Vec<_> = lines.iter().filter(|line| !line.findings.is_empty()).collect();
-    let Some(first) = suspicious.first().filter(|_| !flags.findings) else { return Ok(()) };
-    if !flags.yes {
+    let accepted = *with_findings || name.is_some();
+    let Some(first) = suspicious.first().filter(|_| !accepted) else { return Ok(()) };
+    if !yes {
         return ask(format!("{} of them have findings. Approve them too?", suspicious.len()));
     }
     let named = if first.name.is_empty() { &first.kind } else { &first.name };
-    let message = format!("cannot approve `{server}`: `{}` has findings", escape_invisible(named));
-    Err(CliError::new(ErrorCode::PinFindings, message)
+    let named = escape_invisible(named);
+    Err(cli_error!(PinFindings, "cannot approve `{server}`: `{named}` has findings")
         .hint("read the findings, then name one definition to approve, or use --with-findings"))
 }

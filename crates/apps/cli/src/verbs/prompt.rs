@@ -10,7 +10,7 @@ use toolgate_wire::{method, string};
 use super::mcp_request::{self, McpRequest};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 use crate::out::escape_invisible;
 use crate::{arguments, out};
 
@@ -39,10 +39,11 @@ impl PromptArgs {
         });
         let Some(missing) = missing.map(escape_invisible) else { return Ok(()) };
         let Self { server, name, .. } = self;
-        let message =
-            format!("prompt `{name}` of `{server}`: its argument `{missing}` is required");
-        Err(CliError::new(ErrorCode::CallArguments, message)
-            .hint(format!("run `toolgate prompt {server} {name} {missing}=…`")))
+        Err(cli_error!(
+            CallArguments,
+            "prompt `{name}` of `{server}`: its argument `{missing}` is required"
+        )
+        .hint(format!("run `toolgate prompt {server} {name} {missing}=…`")))
     }
 }
 
@@ -58,12 +59,9 @@ pub async fn run(context: &CliContext, options: &PromptArgs) -> Result<Exit> {
         Ok(McpRequest { method: method::PROMPTS_GET, members })
     });
     let answer = answer.await?;
-    let raw = answer.result().unwrap_or_default();
-    if context.json {
-        out::data(&[raw, b"\n"].concat())?;
+    let Some(result) = mcp_request::print_json_or_parse(context, &answer)? else {
         return Ok(Exit::Done);
-    }
-    let result: Value = serde_json::from_slice(raw).unwrap_or_default();
+    };
     let messages = result["messages"].as_array().into_iter().flatten();
     let lines = messages.map(|message| {
         let role = message["role"].as_str().unwrap_or_default();

@@ -12,7 +12,7 @@ use super::result_file;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::{ControlRequest, ServerInventory};
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 use crate::out;
 use crate::server_access::ServerAccess;
 
@@ -36,12 +36,9 @@ pub async fn run(context: &CliContext, options: &ReadResourceArgs) -> Result<Exi
         Ok(McpRequest { method: method::RESOURCES_READ, members: format!(r#""uri":{uri}"#) })
     });
     let answer = answer.await?;
-    let raw = answer.result().unwrap_or_default();
-    if context.json {
-        out::data(&[raw, b"\n"].concat())?;
+    let Some(result) = mcp_request::print_json_or_parse(context, &answer)? else {
         return Ok(Exit::Done);
-    }
-    let result: Value = serde_json::from_slice(raw).unwrap_or_default();
+    };
     let contents = result["contents"].as_array().map(Vec::as_slice).unwrap_or_default();
     match &options.output {
         Some(file) => result_file::write(file, contents)?,
@@ -67,7 +64,7 @@ pub async fn resolve_exposed_uri(
     let question = ControlRequest::Uri { server: server.clone(), uri: known.to_owned() };
     let shown: Option<String> = access.ask(&question).await?;
     shown.ok_or_else(|| {
-        CliError::new(ErrorCode::CallNoResource, format!("no resource `{uri}` on `{server}`"))
+        cli_error!(CallNoResource, "no resource `{uri}` on `{server}`")
             .hint(format!("run `toolgate discover {server}` to list its resources"))
     })
 }

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncWriteExt as _, copy, stdin, stdout};
 use toolgate_transport::local::{LocalReader, LocalWriter};
 
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 
 /// Relays until the client closes stdin and has received its last answers.
 pub async fn run((mut reader, mut writer): (LocalReader, LocalWriter)) -> Result<Exit> {
@@ -26,7 +26,7 @@ pub async fn run((mut reader, mut writer): (LocalReader, LocalWriter)) -> Result
             let _ = to_client.await;
             Ok(Exit::Done)
         }
-        _ = &mut to_client => Err(CliError::new(ErrorCode::GatewayUnreachable, "the gateway that serves this home has stopped")
+        _ = &mut to_client => Err(cli_error!(GatewayUnreachable, "the gateway that serves this home has stopped")
             .hint("connect again; a new gateway starts if none is running")),
     }
 }

@@ -13,7 +13,7 @@ use toolgate_host::{ConfigScope, ServerName};
 use super::declaration::{self, files, messages, scope::ScopeArg};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::out::{self, escape_invisible};
 use crate::suggest::unknown_server_error;
 
@@ -43,9 +43,10 @@ pub async fn run(context: &CliContext, options: &RemoveArgs) -> Result<Exit> {
     let file = find_file(context, options, &name)?;
     let edited = file.change(|text| file.dialect.remove(text, &name))?;
     if !edited.changed {
-        return Err(CliError::new(
-            ErrorCode::ConfigConflict,
-            format!("{} does not declare `{name}`", messages::display_path(file.path())),
+        return Err(cli_error!(
+            ConfigConflict,
+            "{} does not declare `{name}`",
+            messages::display_path(file.path())
         )
         .hint(format!("run `toolgate get {name}` to see which file declares it")));
     }
@@ -82,11 +83,10 @@ fn find_file(
     }
     let names = plan.entries.iter().map(|entry| entry.spec.name.as_str());
     Err(match (winner, scope) {
-        (Some(winner), Some(scope)) => CliError::new(
-            ErrorCode::ConfigConflict,
-            format!("no file of scope {scope} declares `{name}`"),
-        )
-        .hint(format!("it is declared in {}", winner.origin)),
+        (Some(winner), Some(scope)) => {
+            cli_error!(ConfigConflict, "no file of scope {scope} declares `{name}`")
+                .hint(format!("it is declared in {}", winner.origin))
+        }
         _ => unknown_server_error(name.as_str(), names),
     })
 }
@@ -98,14 +98,12 @@ fn foreign_file_error(file: &ConfigDocument, name: &ServerName) -> CliError {
         ConfigScope::System => "the administrator".to_owned(),
         _ => format!("another program ({})", file.dialect),
     };
-    CliError::new(
-        ErrorCode::ConfigConflict,
-        format!("`{name}` is declared in {path}, which belongs to {whose}"),
-    )
-    .hint(format!(
-        "run `toolgate disable {name}` to disable it here, or `toolgate remove {name} --from \
+    cli_error!(ConfigConflict, "`{name}` is declared in {path}, which belongs to {whose}").hint(
+        format!(
+            "run `toolgate disable {name}` to disable it here, or `toolgate remove {name} --from \
              {path}` to change that file"
-    ))
+        ),
+    )
 }
 
 /// Revokes consent and trust of the server, and prints which other file declares it.

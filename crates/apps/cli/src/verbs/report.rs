@@ -1,6 +1,6 @@
 //! `report`: reports usage and decisions as Markdown, JSON or an HTML page with plots.
 
-use std::io::Write as _;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use super::score::fetch_standings;
 use super::since::{self, TimeArg};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
-use crate::out;
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
+use crate::out::OutputFile;
 use crate::review::{render_html, render_markdown};
 
 /// The arguments of `toolgate report`.
@@ -39,24 +39,15 @@ enum ReportFormatArg {
     /// JSON
     Json,
     /// HTML page with plots
+    #[value(alias = "htm")]
     Html,
-}
-
-impl ReportFormatArg {
-    fn from_extension(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            "html" | "htm" => Some(Self::Html),
-            "json" => Some(Self::Json),
-            "md" => Some(Self::Md),
-            _ => None,
-        }
-    }
 }
 
 pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit> {
     let collector = since::count_journal(context, options.since).await?;
     let report = collector.report(&fetch_standings(context).await?);
-    let named = options.output.as_deref().and_then(ReportFormatArg::from_extension);
+    let extension = options.output.as_deref().and_then(Path::extension).and_then(OsStr::to_str);
+    let named = extension.and_then(|it| ReportFormatArg::from_str(it, false).ok());
     let usual = if context.json { ReportFormatArg::Json } else { ReportFormatArg::Md };
     let text = match options.format.or(named).unwrap_or(usual) {
         ReportFormatArg::Md => render_markdown(&report),
@@ -65,26 +56,8 @@ pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit> {
             .map(|text| text + "\n")
             .or_fail(ErrorCode::CliInternal, "cannot write JSON")?,
     };
-    match &options.output {
-        None => out::data(text.as_bytes())?,
-        Some(path) => write(path, &text)?,
-    }
+    let mut output = OutputFile::open(options.output.as_deref())?;
+    output.write(&text)?;
+    output.finish()?;
     Ok(Exit::Done)
-}
-
-/// Writes the file completely or not at all.
-fn write(path: &Path, text: &str) -> Result<()> {
-    let failed = |error| {
-        CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", path.display()))
-    };
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    let part = PathBuf::from(name);
-    let written = std::fs::File::create(&part)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&part); // An incomplete file is useless.
-        failed(error)
-    })
 }

@@ -6,7 +6,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, Engine, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
-use crate::exit::{CliError, ErrorCode, OrFail as _, Result};
+use crate::exit::{ErrorCode, OrFail as _, Result, cli_error};
 use crate::out;
 
 /// Accepts missing padding and trailing bits, which some servers send.
@@ -33,9 +33,8 @@ pub fn write(file: &Path, blocks: &[Value]) -> Result<()> {
     out::text(&texts)?;
     for (at, encoded) in binary.into_iter().enumerate() {
         let decoded = decode(encoded);
-        let bytes = decoded.ok_or_else(|| {
-            CliError::new(ErrorCode::CallBadAnswer, "the content is not valid base64")
-        })?;
+        let bytes =
+            decoded.ok_or_else(|| cli_error!(CallBadAnswer, "the content is not valid base64"))?;
         write_bytes(&numbered(file, at + 1), &bytes)?;
     }
     Ok(())

@@ -55,9 +55,9 @@ fn scores_table(scores: &[HealthScore]) -> String {
     let mut table = TextTable::new(&["SERVER", "SCORE", "PART", "", "WEIGHT", "MADE OF"]);
     for score in scores {
         let mut head = [score.server.clone(), score_text(score.score)];
-        for (name, ScorePart { score, weight, detail }) in score.parts.all() {
+        for ScorePart { name, score, weight, detail } in &score.parts {
             let [server, whole] = std::mem::take(&mut head);
-            table.row([&server, &whole, name, &score_text(*score), &weight.to_string(), detail]);
+            table.row([&server, &whole, *name, &score_text(*score), &weight.to_string(), detail]);
         }
     }
     table.text()

@@ -75,12 +75,8 @@ impl ToolSearch<'_> {
                 print_unknown_servers(&unknown);
             }
             match self.context.json {
-                true => out::line(
-                    &Value::from(found.iter().map(match_json).collect::<Vec<_>>()).to_string(),
-                )?,
-                false => out::data(
-                    format!("{}\n{}\n", escape_invisible(&query), table(&found)).as_bytes(),
-                )?,
+                true => out::json_line(&found.iter().map(match_json).collect::<Vec<_>>())?,
+                false => out::line(&format!("{}\n{}", escape_invisible(&query), table(&found)))?,
             }
         }
         Ok(())

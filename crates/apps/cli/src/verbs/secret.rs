@@ -11,7 +11,7 @@ use toolgate_host::Secret as Hidden;
 use toolgate_host::config::{SecretStore, read_hidden};
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out::{self, escape_invisible};
 use crate::suggest::did_you_mean;
 
@@ -82,16 +82,13 @@ fn read_value(name: &str) -> Result<Hidden<String>> {
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let text = text.strip_suffix('\r').unwrap_or(text);
     if text.is_empty() {
-        return Err(CliError::new(
-            ErrorCode::ConfigSecret,
-            format!("the value of `{name}` is empty"),
-        )
-        .hint(format!("pipe the value in: pass show x | toolgate secret set {name}")));
+        return Err(cli_error!(ConfigSecret, "the value of `{name}` is empty")
+            .hint(format!("pipe the value in: pass show x | toolgate secret set {name}")));
     }
     if text.len() as u64 > MAX_SECRET_BYTES {
-        return Err(CliError::new(
-            ErrorCode::ConfigSecret,
-            format!("the value of `{name}` is longer than {MAX_SECRET_BYTES} bytes"),
+        return Err(cli_error!(
+            ConfigSecret,
+            "the value of `{name}` is longer than {MAX_SECRET_BYTES} bytes"
         ));
     }
     Ok(Hidden::new(text.to_owned()))
@@ -110,8 +107,7 @@ fn remove(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exi
         let names = secrets.names()?;
         let known: Vec<_> = names.iter().map(String::as_str).collect();
         let hint = did_you_mean(name, &known, "run `toolgate secret list` to list the names");
-        return Err(CliError::new(ErrorCode::ConfigNoSecret, format!("no secret named `{name}`"))
-            .hint(hint));
+        return Err(cli_error!(ConfigNoSecret, "no secret named `{name}`").hint(hint));
     }
     let text = format!("removed {name}; servers that use it are blocked until it is set again");
     print_result(context, name, "removed", &text)

@@ -15,11 +15,11 @@ use super::lock::{self, LOCK_FILE};
 use super::stdio;
 use crate::cli_context::CliContext;
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::home_claim::{self, HomeClaim};
 use crate::reload::ConfigReloader;
 use crate::server_access::RunningGateway;
-use crate::shutdown::{self, ShutdownSignal, ShutdownTrigger};
+use crate::shutdown::{self, ShutdownSignal};
 use crate::{context_folders, listening_process, out};
 
 /// The arguments of `toolgate serve`.
@@ -82,47 +82,51 @@ pub async fn run(context: &CliContext, options: &ServeArgs) -> Result<Exit> {
     let reloading = ConfigReloader::new(&context.setup_options()?)?;
     let embedded = EmbeddedGateway::open(context, gateway_options).await?;
     announce(context, &embedded, address, &endpoint);
-    let reloads = ending.clone().run_until_shutdown(reloading.run(embedded.control()));
-    let follows =
-        ending.clone().run_until_shutdown(context_folders::follow_folders(embedded.control()));
-    let served = serve(&embedded, &claim, listener, (stop, ending));
-    let (served, (), ()) = tokio::join!(served, reloads, follows);
-    served?;
-    Ok(Exit::Done)
-}
-
-async fn serve(
-    embedded: &Arc<EmbeddedGateway>,
-    claim: &HomeClaim,
-    listener: TcpListener,
-    (stop, ending): (ShutdownTrigger, ShutdownSignal),
-) -> Result<()> {
     let clients = async {
         let gateway = embedded.gateway(None, None);
         let served = gateway.serve_http(listener, ending.clone().wait()).await;
         stop.trigger();
         served
     };
-    let (served, ()) =
-        tokio::join!(clients, home_claim::serve_control_socket(claim, embedded, &ending));
+    run_gateway(&embedded, Some(&claim), reloading, &ending, clients).await?;
+    Ok(Exit::Done)
+}
+
+/// Runs until `clients` are served and the shutdown has started. Meanwhile it reloads the config
+/// files and, if this process owns the home, serves attached verbs and follows the folders of the
+/// local context. Stops all servers at the end.
+pub(super) async fn run_gateway<T>(
+    embedded: &Arc<EmbeddedGateway>,
+    claim: Option<&HomeClaim>,
+    reloading: ConfigReloader,
+    ending: &ShutdownSignal,
+    clients: impl Future<Output = T>,
+) -> T {
+    let attached = async {
+        let Some(claim) = claim else { return };
+        let follows = context_folders::follow_folders(embedded.control());
+        let follows = ending.clone().run_until_shutdown(follows);
+        tokio::join!(home_claim::serve_control_socket(claim, embedded, ending), follows);
+    };
+    let reloads = ending.clone().run_until_shutdown(reloading.run(embedded.control()));
+    let (served, (), ()) = tokio::join!(clients, attached, reloads);
     embedded.close().await;
-    served.map_err(CliError::from)
+    served
 }
 
 /// Resolves the listen address. Only loopback is allowed, because keys are sent unencrypted.
 async fn resolve_loopback(listen: &str) -> Result<SocketAddr> {
     let example = "use a loopback address, for example --listen 127.0.0.1:7420";
-    let unknown = |why: String| {
-        CliError::new(ErrorCode::GatewayAddress, format!("cannot listen on {listen}: {why}"))
-            .hint(example)
-    };
+    let unknown =
+        |why: String| cli_error!(GatewayAddress, "cannot listen on {listen}: {why}").hint(example);
     let mut found = lookup_host(listen).await.map_err(|error| unknown(error.to_string()))?;
     let address = found.next().ok_or_else(|| unknown("it is not an address".to_owned()))?;
     if !address.ip().is_loopback() {
-        return Err(CliError::new(ErrorCode::GatewayAddress, format!(
+        return Err(cli_error!(
+            GatewayAddress,
             "cannot listen on {listen}: only loopback addresses are allowed, because access keys \
              are sent unencrypted"
-        ))
+        )
         .hint(example));
     }
     Ok(address)
@@ -135,13 +139,10 @@ async fn bind(address: SocketAddr) -> Result<TcpListener> {
                 Some(holder) => format!("by {} (process {})", holder.program, holder.pid),
                 None => "by another process".to_owned(),
             };
-            CliError::new(
-                ErrorCode::GatewayPort,
-                format!("cannot listen on {address}: the port is used {by}"),
-            )
-            .hint("use --listen 127.0.0.1:0 for a free port, or connect to the running gateway")
+            cli_error!(GatewayPort, "cannot listen on {address}: the port is used {by}")
+                .hint("use --listen 127.0.0.1:0 for a free port, or connect to the running gateway")
         }
-        _ => CliError::new(ErrorCode::GatewayPort, format!("cannot listen on {address}: {error}")),
+        _ => cli_error!(GatewayPort, "cannot listen on {address}: {error}"),
     })
 }
 
@@ -155,7 +156,7 @@ async fn home_taken_error(context: &CliContext) -> CliError {
         },
         None => "another toolgate process serves it".to_owned(),
     };
-    CliError::new(ErrorCode::GatewayHome, format!("cannot serve {home}: {who}"))
+    cli_error!(GatewayHome, "cannot serve {home}: {who}")
         .hint("connect to that gateway, or use another home with --home DIR")
 }
 

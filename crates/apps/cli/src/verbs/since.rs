@@ -3,12 +3,13 @@
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-use toolgate_host::audit::{JournalError, read_since};
+use toolgate_host::audit::read_since;
 use toolgate_host::parse_duration;
 use toolgate_model::time::{parse_rfc3339, to_millis};
 
+use crate::blocking::run_blocking;
 use crate::cli_context::CliContext;
-use crate::exit::{ErrorCode, OrFail as _, Result, error_chain};
+use crate::exit::{Result, error_chain};
 use crate::out;
 use crate::review::UsageCollector;
 
@@ -43,7 +44,7 @@ const REPORTED_ERRORS: usize = 20;
 pub async fn count_journal(context: &CliContext, since: Option<TimeArg>) -> Result<UsageCollector> {
     let folder = context.home.state_dir().join("journal");
     let since = since.map_or(0, |TimeArg(ms)| ms);
-    let count = move || {
+    let (collector, unread) = run_blocking(move || {
         let mut collector = UsageCollector::default();
         let mut unread = Vec::new();
         for entry in read_since(&folder, since)? {
@@ -53,12 +54,9 @@ pub async fn count_journal(context: &CliContext, since: Option<TimeArg>) -> Resu
             }
             unread.truncate(REPORTED_ERRORS);
         }
-        Ok::<_, JournalError>((collector, unread))
-    };
-    let counted = tokio::task::spawn_blocking(count)
-        .await
-        .or_fail(ErrorCode::CliInternal, "cannot count the journal")?;
-    let (collector, unread) = counted?;
+        Ok((collector, unread))
+    })
+    .await?;
     for error in &unread {
         let why = out::escape_invisible_lines(&error_chain(error));
         out::remark(&format!("skipped part of the journal: {why}"));

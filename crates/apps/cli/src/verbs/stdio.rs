@@ -11,6 +11,7 @@ use toolgate_transport::peer::PeerProcess;
 use toolgate_wire::Revision;
 
 use super::relay;
+use super::serve::run_gateway;
 use crate::cli_context::CliContext;
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
 use crate::exit::{Exit, Result};
@@ -18,7 +19,7 @@ use crate::home_claim::HomeClaim;
 use crate::reload::ConfigReloader;
 use crate::server_access::RunningGateway;
 use crate::shutdown;
-use crate::{context_folders, home_claim, out, reload};
+use crate::{home_claim, out, reload};
 
 /// How long a gateway waits for servers that start for the first time after its client has left.
 const FIRST_START_TIMEOUT: Duration = Duration::from_secs(10);
@@ -83,17 +84,6 @@ pub async fn run(
         stop.trigger();
         served
     };
-    let attached = async {
-        if let Some(claim) = &claim {
-            let follows = ending
-                .clone()
-                .run_until_shutdown(context_folders::follow_folders(embedded.control()));
-            tokio::join!(home_claim::serve_control_socket(claim, &embedded, &ending), follows);
-        }
-    };
-    let reloads = ending.clone().run_until_shutdown(reloading.run(embedded.control()));
-    let (served, (), ()) = tokio::join!(client, attached, reloads);
-    embedded.close().await;
-    served?;
+    run_gateway(&embedded, claim.as_ref(), reloading, &ending, client).await?;
     Ok(Exit::Done)
 }

@@ -12,7 +12,7 @@ use super::declaration::{self, files, messages};
 use super::get;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 use crate::out::{self, escape_invisible};
 
 /// The arguments of `toolgate enable` and `toolgate disable`.
@@ -38,9 +38,9 @@ pub async fn run(context: &CliContext, options: &SwitchArgs, on: bool) -> Result
     }
     if !is_switched(&read_plan(context).await?, &name, on) {
         let word = verb_for(on);
-        return Err(CliError::new(
-            ErrorCode::ConfigConflict,
-            format!("cannot {word} `{name}`: another file overrides it"),
+        return Err(cli_error!(
+            ConfigConflict,
+            "cannot {word} `{name}`: another file overrides it"
         )
         .hint(format!("run `toolgate get {name}` to see which files declare it")));
     }
@@ -90,12 +90,10 @@ fn switch(
         }
         if context.config.is_some() {
             let path = messages::display_path(file.path());
-            return Err(CliError::new(
-                ErrorCode::ConfigConflict,
-                format!(
-                    "cannot {} `{name}`: the format of {path} has no field for it",
-                    verb_for(on)
-                ),
+            return Err(cli_error!(
+                ConfigConflict,
+                "cannot {} `{name}`: the format of {path} has no field for it",
+                verb_for(on)
             )
             .hint("remove --config to change your own file instead"));
         }

@@ -18,11 +18,11 @@ use super::install::{
     InstallScopeArg, approve, client_name_parser, entry::ExistingEntries, find_client,
 };
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out;
-use crate::transfer::file_change::FileChange;
+use crate::transfer::file_change::diff;
 use crate::transfer::install_registry::{self, InstallRegistry, InstalledEntry, MovedServers};
-use crate::transfer::{client_sources, file_dialect};
+use crate::transfer::{client_sources, read_document};
 
 /// The arguments of `toolgate uninstall`.
 #[derive(Debug, Args)]
@@ -67,15 +67,11 @@ pub async fn run(context: &CliContext, options: &UninstallArgs) -> Result<Exit> 
             .filter_map(|file| InstalledClientFile::of(context, client, file).transpose())
             .collect::<Result<Vec<_>, _>>()?;
         if found.is_empty() {
-            let message = format!("toolgate is not installed in {}", client.id);
-            return Err(CliError::new(ErrorCode::CliClientFile, message)
+            return Err(cli_error!(CliClientFile, "toolgate is not installed in {}", client.id)
                 .hint("run `toolgate install --list` to see where it is installed"));
         }
         for installed in found {
-            done.push(match options.dry_run {
-                true => installed.preview()?,
-                false => installed.remove_entry(context)?,
-            });
+            done.push(installed.uninstall(context, options.dry_run)?);
         }
         if !options.dry_run && !InstallRegistry::of(&context.home).has_client(client.id) {
             approve::record_approver(context, None, &[client.id.to_owned()])?;
@@ -116,11 +112,10 @@ impl InstalledClientFile {
         client: &'static KnownClient,
         file: ConfigDocument,
     ) -> Result<Option<Self>> {
-        let Some(text) = read_file(&file.at.path)? else { return Ok(None) };
-        let dialect = file_dialect(&file, &text);
-        let existing = ExistingEntries::of(context, dialect, &text, &file.at);
+        let (file, Some(text)) = read_document(file)? else { return Ok(None) };
+        let existing = ExistingEntries::of(context, &file, &text);
         let Some(spec) = existing.gateway() else { return Ok(None) };
-        let known = InstallRegistry::of(&context.home).entry(&file.at.path).cloned();
+        let known = InstallRegistry::of(&context.home).entry(file.path()).cloned();
         let unchanged =
             known.as_ref().filter(|known| known.after == install_registry::digest(&text));
         let after = match unchanged {
@@ -128,16 +123,13 @@ impl InstalledClientFile {
             unchanged => Some(match unchanged.and_then(read_backup) {
                 Some(before) => before,
                 None => {
-                    let removed = dialect.remove(&text, &spec.name).map_err(|error| {
-                        let (id, path) = (client.id, file.at.path.display());
-                        CliError::new(
-                            ErrorCode::CliClientFile,
-                            format!("cannot uninstall from {id} ({path}): {error}"),
-                        )
-                        .hint(format!("remove `{}` from it yourself", spec.name))
+                    let removed = file.dialect.remove(&text, &spec.name).map_err(|error| {
+                        let (id, path) = (client.id, file.path().display());
+                        cli_error!(CliClientFile, "cannot uninstall from {id} ({path}): {error}")
+                            .hint(format!("remove `{}` from it yourself", spec.name))
                     })?;
                     let text = removed.unwrap_or_else(|| text.clone());
-                    restore_moved(text, known.as_ref(), dialect, &file)
+                    restore_moved(text, known.as_ref(), &file)
                 }
             }),
         };
@@ -149,36 +141,28 @@ impl InstalledClientFile {
         let Some((known, after)) = self.known.as_ref().zip(self.after.as_deref()) else {
             return Vec::new();
         };
-        let servers = file_dialect(&self.file, after).read(after, &self.file.at).servers;
+        let servers = self.file.read(after).servers;
         let is_there = |name: &&String| servers.iter().any(|it| it.spec.name.as_str() == **name);
         known.moved.names.iter().filter(is_there).cloned().collect()
     }
 
-    fn new_report(&self) -> UninstallReport {
-        UninstallReport {
+    /// Removes the entry, or only shows the removal with `--dry-run`.
+    fn uninstall(&self, context: &CliContext, dry_run: bool) -> Result<UninstallReport> {
+        let path = self.file.path();
+        let mut done = UninstallReport {
             client: self.client.id,
-            file: self.file.at.path.to_path_buf(),
+            file: path.to_owned(),
             removed: self.after.is_none(),
             returned: self.returned(),
             backup: None,
             diff: None,
-        }
-    }
-
-    fn preview(&self) -> Result<UninstallReport> {
-        let change = FileChange {
-            path: self.file.at.path.to_path_buf(),
-            dialect: file_dialect(&self.file, &self.text),
-            before: self.text.clone(),
-            after: self.after.clone().unwrap_or_default(),
         };
-        let diff = change.diff(std::slice::from_ref(&self.spec), &self.file.at);
-        Ok(UninstallReport { diff: Some(diff), ..self.new_report() })
-    }
-
-    fn remove_entry(&self, context: &CliContext) -> Result<UninstallReport> {
-        let path = &*self.file.at.path;
-        let mut done = self.new_report();
+        if dry_run {
+            let after = self.after.as_deref().unwrap_or_default();
+            let shown = std::slice::from_ref(&self.spec);
+            done.diff = Some(diff(&self.file, path, &self.text, after, shown));
+            return Ok(done);
+        }
         match &self.after {
             None => {
                 std::fs::remove_file(path).or_fail(
@@ -193,8 +177,11 @@ impl InstalledClientFile {
                 let restored = self.known.as_ref().and_then(read_backup).as_ref() == Some(after);
                 let editing = EditOptions { access: FileAccess::Private, backup: !restored };
                 let edited =
-                    edit_file(path, editing, |text| Ok((text == self.text).then(|| after.clone())));
-                let edited = edited?;
+                    edit_file(
+                        path,
+                        editing,
+                        |text| Ok((text == self.text).then(|| after.clone())),
+                    )?;
                 done.backup = edited.backup;
                 if let Some(backup) =
                     self.known.as_ref().filter(|_| restored).and_then(|it| it.backup.as_ref())
@@ -222,16 +209,15 @@ fn read_backup(known: &InstalledEntry) -> Option<String> {
 fn restore_moved(
     mut text: String,
     known: Option<&InstalledEntry>,
-    dialect: Dialect,
     file: &ConfigDocument,
 ) -> String {
     let Some((known, before)) = known.and_then(|known| Some((known, read_backup(known)?))) else {
         return text;
     };
-    for declared in dialect.read(&before, &file.at).servers {
+    for declared in file.read(&before).servers {
         let is_moved = declared.only_in.is_none()
             && known.moved.names.iter().any(|name| declared.spec.name.as_str() == name);
-        if is_moved && let Ok(written) = dialect.set(&text, &declared.spec, &file.at) {
+        if is_moved && let Ok(written) = file.with_server(&text, &declared.spec) {
             text = written.text;
         }
     }

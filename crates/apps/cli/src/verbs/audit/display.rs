@@ -106,40 +106,37 @@ fn csv_cell(text: &str) -> String {
 }
 
 fn event_columns(entry: &JournalEntry) -> EventColumns<'_> {
-    match &entry.event {
-        EntryEvent::Decided(decided) => EventColumns {
-            event: "decided",
-            effect: decided.effect.as_str(),
-            because: &decided.because,
-            method: &decided.method,
-            ..EventColumns::default()
-        },
-        EntryEvent::Approved { id, choice, by } => EventColumns {
-            event: "approved",
-            detail: format!("{choice} by {by} ({id})"),
-            ..EventColumns::default()
-        },
-        EntryEvent::Done { outcome, detail, micros, bytes } => EventColumns {
-            event: "done",
-            outcome: outcome.as_str(),
-            micros: micros.to_string(),
-            bytes: bytes.to_string(),
-            detail: detail.clone(),
-            ..EventColumns::default()
-        },
-        EntryEvent::Noted { kind, detail } => EventColumns {
-            event: "noted",
-            detail: format!("{kind} {detail}"),
-            ..EventColumns::default()
-        },
-        EntryEvent::Opened { version } => EventColumns {
-            event: "opened",
-            detail: format!("toolgate {version}"),
-            ..EventColumns::default()
-        },
-        EntryEvent::Closed { .. } => EventColumns { event: "closed", ..EventColumns::default() },
-        _ => EventColumns { event: "continued", ..EventColumns::default() },
-    }
+    let mut columns = EventColumns::default();
+    columns.event = match &entry.event {
+        EntryEvent::Decided(decided) => {
+            columns.effect = decided.effect.as_str();
+            columns.because = &decided.because;
+            columns.method = &decided.method;
+            "decided"
+        }
+        EntryEvent::Approved { id, choice, by } => {
+            columns.detail = format!("{choice} by {by} ({id})");
+            "approved"
+        }
+        EntryEvent::Done { outcome, detail, micros, bytes } => {
+            columns.outcome = outcome.as_str();
+            columns.micros = micros.to_string();
+            columns.bytes = bytes.to_string();
+            columns.detail = detail.clone();
+            "done"
+        }
+        EntryEvent::Noted { kind, detail } => {
+            columns.detail = format!("{kind} {detail}");
+            "noted"
+        }
+        EntryEvent::Opened { version } => {
+            columns.detail = format!("toolgate {version}");
+            "opened"
+        }
+        EntryEvent::Closed { .. } => "closed",
+        _ => "continued",
+    };
+    columns
 }
 
 #[cfg(test)]

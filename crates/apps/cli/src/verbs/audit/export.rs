@@ -1,21 +1,17 @@
 //! `audit export`: writes journal records for other programs.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use toolgate_host::audit::{JournalEntry, read_since};
 
-use super::{display, journal_paths, run_blocking};
+use super::{display, journal_paths};
+use crate::blocking::run_blocking;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
-use crate::out::{self, Spinner};
+use crate::exit::{Exit, Result};
+use crate::out::{self, OutputFile, Spinner};
 use crate::verbs::since::TimeArg;
-
-/// How many bytes are buffered before they are written to stdout.
-const CHUNK: usize = 64 << 10;
 
 /// The arguments of `toolgate audit export`.
 #[derive(Debug, Args)]
@@ -59,7 +55,7 @@ pub async fn run(context: &CliContext, options: &AuditExportArgs) -> Result<Exit
     let folder = journal_paths(context).folder;
     let since = options.since.map_or(0, |TimeArg(ms)| ms);
     let mut entries = read_since(&folder, since)?;
-    let mut target = AuditExportOutput::open(options)?;
+    let mut target = OutputFile::open(options.output.as_deref())?;
     if options.format == AuditFormatArg::Csv {
         target.write(display::HEADINGS)?;
     }
@@ -91,45 +87,4 @@ pub async fn run(context: &CliContext, options: &AuditExportArgs) -> Result<Exit
         out::note(&format!("wrote {} to {}", out::count(count, "record"), path.display()));
     }
     Ok(Exit::Done)
-}
-
-fn write_error(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::new(ErrorCode::CliWrite, format!("cannot write {}: {error}", path.display()))
-}
-
-/// Where the exported records are written.
-enum AuditExportOutput {
-    Stdout(String),
-    File(PathBuf, BufWriter<File>),
-}
-
-impl AuditExportOutput {
-    fn open(options: &AuditExportArgs) -> Result<Self> {
-        let Some(path) = &options.output else { return Ok(Self::Stdout(String::new())) };
-        let file = File::create(path).map_err(|error| write_error(path, &error))?;
-        Ok(Self::File(path.clone(), BufWriter::new(file)))
-    }
-
-    fn write(&mut self, text: &str) -> Result<()> {
-        match self {
-            Self::Stdout(waiting) => {
-                waiting.push_str(text);
-                if waiting.len() >= CHUNK {
-                    out::data(waiting.as_bytes())?;
-                    waiting.clear();
-                }
-                Ok(())
-            }
-            Self::File(path, file) => {
-                file.write_all(text.as_bytes()).map_err(|error| write_error(path, &error))
-            }
-        }
-    }
-
-    fn finish(self) -> Result<()> {
-        match self {
-            Self::Stdout(waiting) => out::data(waiting.as_bytes()),
-            Self::File(path, mut file) => file.flush().map_err(|error| write_error(&path, &error)),
-        }
-    }
 }

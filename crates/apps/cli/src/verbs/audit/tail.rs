@@ -7,7 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use toolgate_host::audit::{JournalEntry, JournalFollower, read};
 
-use super::{display, journal_paths, run_blocking};
+use super::{display, journal_paths};
+use crate::blocking::run_blocking;
 use crate::cli_context::CliContext;
 use crate::exit::{Exit, Result};
 use crate::out::{self, Spinner};

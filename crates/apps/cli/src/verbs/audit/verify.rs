@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use toolgate_host::audit::{JournalPaths, JournalPublicKey, VerifyReport, verify};
 
-use super::{journal_paths, run_blocking};
+use super::journal_paths;
+use crate::blocking::run_blocking;
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out::{self, Spinner, escape_invisible};
 
 /// The arguments of `toolgate audit verify`.
@@ -33,10 +34,7 @@ pub async fn run(context: &CliContext, options: &AuditVerifyArgs) -> Result<Exit
         None => None,
     };
     if let Some(named) = options.checkpoints.as_ref().filter(|named| !named.is_dir()) {
-        return Err(CliError::new(
-            ErrorCode::JournalVerify,
-            format!("{} is not a folder", named.display()),
-        ));
+        return Err(cli_error!(JournalVerify, "{} is not a folder", named.display()));
     }
     let checkpoints = options.checkpoints.clone().unwrap_or(checkpoints);
     let spinner = Spinner::new("verifying the journal");
@@ -56,11 +54,8 @@ fn read_key(path: &Path) -> Result<JournalPublicKey> {
     let text = std::fs::read_to_string(path)
         .or_fail(ErrorCode::JournalVerify, format_args!("cannot read {}", path.display()))?;
     JournalPublicKey::parse(&text).ok_or_else(|| {
-        CliError::new(
-            ErrorCode::JournalVerify,
-            format!("{} is not the public key of a journal", path.display()),
-        )
-        .hint("pass the file journal.pub from the folder of the journal")
+        cli_error!(JournalVerify, "{} is not the public key of a journal", path.display())
+            .hint("pass the file journal.pub from the folder of the journal")
     })
 }
 

@@ -11,7 +11,7 @@ use toolgate_context::compile::CompileOutcome;
 use toolgate_wire::{method, string};
 
 use super::{ResourceImporter, print_remarks, summary_line};
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::out::{self, escape_invisible};
 
 /// How long to wait after a change notification for more of the same burst.
@@ -145,6 +145,6 @@ async fn check_listed(work: &ResourceImporter<'_>, before: bool) -> Result<bool>
 }
 
 fn gateway_ended_error() -> CliError {
-    CliError::new(ErrorCode::GatewayUnreachable, "the gateway that serves this home has stopped")
+    cli_error!(GatewayUnreachable, "the gateway that serves this home has stopped")
         .hint("run `toolgate serve` again, or watch without a gateway")
 }

@@ -11,7 +11,7 @@ use toolgate_context::{Document, Library, compile};
 
 use super::{display, open_existing};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, ErrorCode, Exit, Result, cli_error};
 use crate::out;
 use crate::prompt;
 
@@ -69,13 +69,10 @@ pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Ex
         out::note(&format!("dry run: {many} would be removed"));
         return Ok(Exit::Done);
     }
-    let hint = "use --yes to confirm, or --dry-run to see what would be removed";
-    let asked = || prompt::confirm(&format!("Remove {many}?"), &format!("remove {many}"), hint);
-    if !options.yes && !asked()? {
-        return Err(CliError::new(
-            ErrorCode::CliNotConfirmed,
-            "not confirmed; nothing was removed",
-        ));
+    if !options.yes {
+        let hint = "use --yes to confirm, or --dry-run to see what would be removed";
+        let (question, action) = (format!("Remove {many}?"), format!("remove {many}"));
+        prompt::confirm(&question, &action, hint, "not confirmed; nothing was removed")?;
     }
     let forgotten = forget(&library, &selected).await?;
     if options.all {
@@ -192,8 +189,7 @@ fn path_variants(path: &Path) -> Vec<PathBuf> {
 }
 
 async fn unknown_document_error(library: &Library, source: &str) -> CliError {
-    let failure =
-        CliError::new(ErrorCode::ContextUnknown, format!("no document with source `{source}`"));
+    let failure = cli_error!(ContextUnknown, "no document with source `{source}`");
     let folders = path_variants(Path::new(source));
     let below = matching_documents(library, |document| {
         folders.iter().any(|it| Path::new(&document.key).starts_with(it))

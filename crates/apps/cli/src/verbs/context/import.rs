@@ -15,7 +15,7 @@ use toolgate_context::{Document, Library, NewDocument};
 use super::document_json::DocumentJson;
 use super::open_library;
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out::{self, Spinner};
 
 /// About how many bytes of text are stored at once.
@@ -63,10 +63,9 @@ pub async fn run(context: &CliContext, options: &ContextImportArgs) -> Result<Ex
             record.into_new_document(false).map_err(|why| lines.line_error(line, &why))?;
         }
     }
-    let lines = if stdin {
-        DocumentLinesReader::stdin()
-    } else {
-        DocumentLinesReader::open(&options.file)?
+    let lines = match stdin {
+        true => DocumentLinesReader::new("standard input".to_owned(), io::stdin()),
+        false => DocumentLinesReader::open(&options.file)?,
     };
     let library = open_library(context).await?;
     let mut importer = DocumentImporter {
@@ -182,18 +181,14 @@ struct DocumentLinesReader {
 impl DocumentLinesReader {
     fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| {
-            CliError::new(ErrorCode::CliRead, format!("cannot read {}: {error}", path.display()))
+            cli_error!(CliRead, "cannot read {}: {error}", path.display())
                 .hint("run `toolgate context export --output FILE` to create a file to import")
         })?;
-        Ok(Self::of(path.display().to_string(), Box::new(BufReader::new(file))))
+        Ok(Self::new(path.display().to_string(), file))
     }
 
-    fn stdin() -> Self {
-        Self::of("standard input".to_owned(), Box::new(BufReader::new(io::stdin())))
-    }
-
-    fn of(name: String, reader: Box<dyn BufRead>) -> Self {
-        Self { name, reader, number: 0 }
+    fn new(name: String, reader: impl io::Read + 'static) -> Self {
+        Self { name, reader: Box::new(BufReader::new(reader)), number: 0 }
     }
 
     /// Returns the next document and its line number. Skips empty lines.
@@ -222,10 +217,7 @@ impl DocumentLinesReader {
     }
 
     fn line_error(&self, line: u64, why: &str) -> CliError {
-        CliError::new(
-            ErrorCode::ContextImport,
-            format!("cannot import line {line} of {}: {why}", self.name),
-        )
-        .hint("import a file that `toolgate context export` wrote")
+        cli_error!(ContextImport, "cannot import line {line} of {}: {why}", self.name)
+            .hint("import a file that `toolgate context export` wrote")
     }
 }

@@ -16,7 +16,7 @@ use toolgate_context::{ContextError, Ingester, PdfReader, WatchEvent, watch_path
 
 use super::open_library;
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, Result, error_chain};
+use crate::exit::{CliError, Exit, Result, cli_error, error_chain};
 use crate::{out, shutdown};
 use progress::IngestProgressBar;
 
@@ -143,8 +143,9 @@ async fn watch(
     ingester: &Ingester,
 ) -> Result<Exit> {
     if options.paths.iter().any(|path| path == Path::new(STDIN_PATH)) {
-        return Err(CliError::new(ErrorCode::CliUsage, "standard input cannot be watched")
-            .hint("remove `-` or --watch"));
+        return Err(
+            cli_error!(CliUsage, "standard input cannot be watched").hint("remove `-` or --watch")
+        );
     }
     let mut bar = IngestProgressBar::new();
     let mut written = Ok(());

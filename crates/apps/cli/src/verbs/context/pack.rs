@@ -15,7 +15,7 @@ use toolgate_host::strip_text;
 
 use super::{display, open_existing, print_empty};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 use crate::out;
 
 /// The arguments of `toolgate context pack`.
@@ -37,8 +37,9 @@ pub struct ContextPackArgs {
 pub async fn run(context: &CliContext, options: &ContextPackArgs) -> Result<Exit> {
     let task = options.task.join(" ");
     if task.trim().is_empty() {
-        return Err(CliError::new(ErrorCode::CliUsage, "the task is empty")
-            .hint("describe the task in a few words"));
+        return Err(
+            cli_error!(CliUsage, "the task is empty").hint("describe the task in a few words")
+        );
     }
     let packed = match open_existing(context).await? {
         Some(library) => {

@@ -10,7 +10,7 @@ use super::display;
 use super::snippet::{QueryTerms, SnippetSpan};
 use super::{open_existing, print_empty};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 use crate::out::{self, escape_invisible, escape_invisible_lines};
 
 /// How long storing a query in the history may take.
@@ -40,8 +40,7 @@ pub struct ContextSearchArgs {
 pub async fn run(context: &CliContext, options: &ContextSearchArgs) -> Result<Exit> {
     let query = options.query.join(" ");
     if query.trim().is_empty() {
-        return Err(CliError::new(ErrorCode::CliUsage, "the query is empty")
-            .hint("add words to search for"));
+        return Err(cli_error!(CliUsage, "the query is empty").hint("add words to search for"));
     }
     let Some(library) = open_existing(context).await? else {
         return print_none(context).inspect(|_| print_empty());

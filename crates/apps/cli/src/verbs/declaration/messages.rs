@@ -7,9 +7,11 @@ use toolgate_host::config::{ConfigDocument, consent_text};
 use toolgate_host::{ServerName, ServerSpec, Setup};
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::out::{self, escape_invisible};
-use crate::transfer::literals::{LiteralLocation, LiteralReplacement, replace_literals};
+use crate::transfer::literals::{
+    LiteralLocation, LiteralReplacement, replace_literals, variable_name,
+};
 
 /// Prints that a server was added or replaced.
 pub fn print_added(
@@ -46,7 +48,7 @@ pub fn already_declared_error(file: &ConfigDocument, name: &ServerName) -> Resul
         }
         None => display_path(file.path()),
     };
-    Ok(CliError::new(ErrorCode::ConfigConflict, format!("`{name}` is already declared in {place}"))
+    Ok(cli_error!(ConfigConflict, "`{name}` is already declared in {place}")
         .hint(format!("use --force to replace it, or run `toolgate get {name}` to see all of it")))
 }
 
@@ -64,11 +66,7 @@ pub fn warn_about_literals(file: &ConfigDocument, spec: &ServerSpec) {
         LiteralReplacement::Keep
     });
     let Some(name) = first else { return };
-    let variable: String = name
-        .trim_start_matches('-')
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
-        .collect();
+    let variable = variable_name(&[name.trim_start_matches('-')]);
     out::hint(&format!(
         "{} may be a credential and is now in {} in plain text; to keep it out of the file, use \
          `${{env:{variable}}}`, or run `toolgate secret set {variable}` and use \

@@ -2,7 +2,7 @@
 //! permissions that cannot be imported.
 
 use toolgate_host::config::{
-    ConfigDocument, Dialect, FileAccess, FileRef, SecretStore, project_document, project_root,
+    ConfigDocument, ConversionLoss, SecretStore, project_document, project_root,
 };
 use toolgate_host::{ConfigScope, ServerSpec, StartStatus};
 use toolgate_model::{ApprovalMode, Secret, is_secret_like};
@@ -10,51 +10,36 @@ use toolgate_model::{ApprovalMode, Secret, is_secret_like};
 use super::server_search::FoundServer;
 use super::{ImportReport, ImportedServer};
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{Result, cli_error};
 use crate::out::{self, escape_invisible};
 use crate::transfer::client_sources;
 use crate::transfer::literals::{
     CredentialLiteral, LiteralLocation, LiteralReplacement, replace_literals,
 };
-use crate::transfer::losses::LossJson;
+use crate::transfer::losses::loss_of;
 use crate::verbs::consent::notify_gateway;
 
-/// The file that servers are imported into.
-pub struct ImportTarget {
-    /// Its dialect.
-    pub dialect: Dialect,
-    /// Its location.
-    pub at: FileRef,
-}
-
-impl ImportTarget {
-    /// Returns the user's file, or the file of this project that can express all of these servers.
-    pub fn of(context: &CliContext, project: bool, found: &[FoundServer]) -> Result<Self> {
-        let ConfigDocument { dialect, at } = match (&context.config, project) {
-            (Some(named), _) => ConfigDocument::from_path(named, ConfigScope::User)?,
-            (None, false) => ConfigDocument::for_user(&context.home),
-            (None, true) => {
-                let sources = client_sources(context)?;
-                let nowhere = || CliError::new(ErrorCode::ConfigNoProject, "no project found");
-                let root = project_root(&sources).ok_or_else(nowhere)?;
-                let wanted = found.iter().map(|found| project_document(&root, &found.spec));
-                let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
-                let [ours, shared] = ConfigDocument::for_project(&root);
-                // All servers go into one file. Toolgate's can express what the shared one can.
-                let is_ours = |document: &ConfigDocument| document.dialect.is_toolgate();
-                if ours.path().exists() || wanted.iter().any(is_ours) { ours } else { shared }
-            }
-        };
-        Ok(Self { dialect, at })
+/// Returns the file to import into: the user's, or the file of this project that can express all of
+/// these servers.
+pub fn choose_target(
+    context: &CliContext,
+    project: bool,
+    found: &[FoundServer],
+) -> Result<ConfigDocument> {
+    if let Some(named) = &context.config {
+        return Ok(ConfigDocument::from_path(named, ConfigScope::User)?);
     }
-
-    /// Returns who may read the file if it has to be created.
-    pub fn access(&self) -> FileAccess {
-        match self.at.scope {
-            ConfigScope::Project => FileAccess::Shared,
-            _ => FileAccess::Private,
-        }
+    if !project {
+        return Ok(ConfigDocument::for_user(&context.home));
     }
+    let nowhere = || cli_error!(ConfigNoProject, "no project found");
+    let root = project_root(&client_sources(context)?).ok_or_else(nowhere)?;
+    let wanted = found.iter().map(|found| project_document(&root, &found.spec));
+    let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
+    let [ours, shared] = ConfigDocument::for_project(&root);
+    // All servers go into one file. Toolgate's can express what the shared one can.
+    let is_ours = |document: &ConfigDocument| document.dialect.is_toolgate();
+    Ok(if ours.path().exists() || wanted.iter().any(is_ours) { ours } else { shared })
 }
 
 /// The servers of an import as they are written, and their credentials.
@@ -74,7 +59,7 @@ impl ImportBatch {
             if let Some(why) = found.blocked.as_ref().filter(|_| spec.enabled) {
                 spec.enabled = false;
                 let why = format!("disabled, because its client would not start it ({why})");
-                report.losses.push(LossJson::of(found.name(), "enabled", why));
+                report.losses.push(loss_of(&found.spec.name, "enabled", why));
             }
             let (name, from) = (found.name().to_owned(), found.from.clone());
             let mut imported = ImportedServer { name, from, plain: Vec::new(), moved: Vec::new() };
@@ -121,29 +106,28 @@ impl ImportBatch {
     /// Puts credentials into the secret store. Must run before the file refers to them.
     pub fn keep_secrets(&self, context: &CliContext) -> Result<()> {
         let store = SecretStore::of(&context.home);
-        let kept = self.secrets.iter().try_for_each(|(name, value)| store.set(name, value));
-        kept.map_err(CliError::from)
+        Ok(self.secrets.iter().try_for_each(|(name, value)| store.set(name, value))?)
     }
 }
 
 /// Removes permissions that a project's file grants: only the user can grant them.
-fn strip_permissions(found: &FoundServer, losses: &mut Vec<LossJson>) -> ServerSpec {
+fn strip_permissions(found: &FoundServer, losses: &mut Vec<ConversionLoss>) -> ServerSpec {
     let mut spec = found.spec.clone();
     if found.scope != ConfigScope::Project {
         return spec;
     }
     let why = "a project's file cannot grant it";
     if std::mem::take(&mut spec.trust) {
-        losses.push(LossJson::of(found.name(), "trust", why));
+        losses.push(loss_of(&found.spec.name, "trust", why));
     }
     if spec.selection.approval == Some(ApprovalMode::Never) {
         spec.selection.approval = None;
-        losses.push(LossJson::of(found.name(), "approval", why));
+        losses.push(loss_of(&found.spec.name, "approval", why));
     }
     for (tool, settings) in &mut spec.selection.tools {
         if settings.approval == Some(ApprovalMode::Never) {
             settings.approval = None;
-            losses.push(LossJson::of(found.name(), format!("tools.{tool}.approval"), why));
+            losses.push(loss_of(&found.spec.name, format!("tools.{tool}.approval"), why));
         }
     }
     spec
@@ -153,7 +137,7 @@ fn strip_permissions(found: &FoundServer, losses: &mut Vec<LossJson>) -> ServerS
 /// takes precedence. Prints a note about such files.
 pub async fn record_consents(
     context: &CliContext,
-    target: &ImportTarget,
+    target: &ConfigDocument,
     specs: &[ServerSpec],
 ) -> Result<()> {
     let mut setup = context.load_setup().await?;

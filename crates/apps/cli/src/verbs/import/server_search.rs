@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use toolgate_host::config::clients::{self, KnownClient};
 use toolgate_host::config::{
-    ConfigDocument, ConfigSources, Dialect, FileApprovals, FileContext, FileRef, FileSettings,
-    Permissions, read_file,
+    ConfigDocument, ConfigSources, ConversionLoss, Dialect, FileApprovals, FileContext, FileRef,
+    FileSettings, Permissions, read_file,
 };
 use toolgate_host::{ConfigScope, Diagnostic, DiagnosticSeverity, ServerSpec, TransportSpec};
 use toolgate_model::{ServerTimeouts, redact_args, redact_url};
@@ -13,10 +13,9 @@ use toolgate_model::{ServerTimeouts, redact_args, redact_url};
 use super::SkippedServer;
 use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, ErrorCode, Result, error_chain};
+use crate::exit::{ErrorCode, Result, cli_error};
 use crate::suggest::{did_you_mean, unknown_server_error};
-use crate::transfer::losses::LossJson;
-use crate::transfer::{client_sources, file_dialect};
+use crate::transfer::{client_sources, read_document};
 
 /// A server that another client's file declares.
 #[derive(Debug, Clone)]
@@ -117,8 +116,7 @@ impl ServerSearch {
         let files: Vec<_> = known.iter().filter(|file| client.owns(file)).collect();
         if files.iter().all(|file| !file.at.path.exists()) {
             let places: Vec<_> = files.iter().map(|it| it.at.path.display().to_string()).collect();
-            let message = format!("{} has no config file here", client.id);
-            return Err(CliError::new(ErrorCode::CliClientFile, message)
+            return Err(cli_error!(CliClientFile, "{} has no config file here", client.id)
                 .hint(format!("looked for {}", places.join(", "))));
         }
         files.into_iter().for_each(|file| self.read_client_file(file));
@@ -129,13 +127,10 @@ impl ServerSearch {
         let client = clients::ALL.into_iter().find(|client| client.owns(file));
         let name = client.map_or(file.dialect.as_str(), |client| client.id);
         let from = format!("{name} ({})", file.at.path.display());
-        match read_file(&file.at.path) {
-            Ok(Some(text)) => {
-                let dialect = file_dialect(file, &text);
-                self.parse_file(dialect, &text, &file.at, &from);
-            }
-            Ok(None) => {}
-            Err(error) => self.record_unreadable(&file.at, &error_chain(&error)),
+        match read_document(file.clone()) {
+            Ok((file, Some(text))) => self.parse_file(file.dialect, &text, &file.at, &from),
+            Ok((_, None)) => {}
+            Err(error) => self.record_unreadable(&file.at, &error.message),
         }
     }
 
@@ -146,7 +141,7 @@ impl ServerSearch {
             let named = path.display().to_string();
             let hint =
                 format!("name an existing file or one of these clients: {}", known.join(", "));
-            CliError::new(ErrorCode::CliClient, format!("no client or file named {named}"))
+            cli_error!(CliClient, "no client or file named {named}")
                 .hint(did_you_mean(&named, &known, hint))
         };
         let path = std::path::absolute(path).map_err(|_| missing())?;
@@ -191,12 +186,12 @@ impl ServerSearch {
     }
 
     /// Returns the settings in the files of these servers that are not imported.
-    pub fn unimported_settings(&self, picked: &[FoundServer]) -> Vec<LossJson> {
+    pub fn unimported_settings(&self, picked: &[FoundServer]) -> Vec<ConversionLoss> {
         let meant = |from: &str| picked.iter().any(|found| found.from == from);
         let left = self.file_settings.iter().filter(|(from, _)| meant(from));
         left.map(|(from, field)| {
             let why = format!("only servers are imported; it stays in effect in {from}");
-            LossJson { server: None, field: field.clone(), why }
+            ConversionLoss { server: None, field: field.clone(), why }
         })
         .collect()
     }

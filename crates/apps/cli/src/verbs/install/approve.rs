@@ -7,7 +7,7 @@ use toolgate_host::config::{ConfigDocument, Dialect};
 use toolgate_model::ConfigValue;
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{Result, cli_error};
 use crate::out;
 use crate::prompt;
 
@@ -43,11 +43,6 @@ impl ApproverArg {
     }
 }
 
-/// Returns the config keys of the choice.
-fn keys(client: &str) -> [&str; 4] {
-    ["approvals", "clients", client, "via"]
-}
-
 /// Returns the approver from the command line, or asks for one at the terminal.
 pub fn choose_approver(
     given: Option<ApproverArg>,
@@ -58,9 +53,10 @@ pub fn choose_approver(
         return Ok(given);
     }
     if yes || !out::can_prompt() {
-        return Err(CliError::new(
-            ErrorCode::ApprovalNoApprover,
-            format!("no approver is chosen for the calls of {}", clients.join(", ")),
+        return Err(cli_error!(
+            ApprovalNoApprover,
+            "no approver is chosen for the calls of {}",
+            clients.join(", ")
         )
         .hint("use --approve client, --approve elicitation or --approve operator"));
     }
@@ -81,9 +77,9 @@ pub fn choose_approver(
         match by_number.or(named) {
             Some(approver) => return Ok(*approver),
             None if answer.is_empty() => {
-                return Err(CliError::new(
-                    ErrorCode::CliNotConfirmed,
-                    "no approver was chosen; nothing was installed",
+                return Err(cli_error!(
+                    CliNotConfirmed,
+                    "no approver was chosen; nothing was installed"
                 ));
             }
             None => out::alert("Enter a number or a name from the list."),
@@ -101,28 +97,26 @@ pub fn record_approver(
         context.ensure_config()?;
     }
     let document = ConfigDocument::for_user(&context.home);
-    let changed = document.change(|text| {
+    let edited = document.change(|text| {
         let mut text = text.to_owned();
         for client in clients {
             text = match approver {
                 Some(approver) => {
                     let via = ConfigValue::text(approver.as_str());
-                    Dialect::Toolgate.set_value(&text, &keys(client), &via)?
+                    let key = ["approvals", "clients", client, "via"];
+                    Dialect::Toolgate.set_value(&text, &key, &via)?
                 }
-                None => without_approver(&text, client)?,
+                // Tables that become empty are removed too.
+                None => {
+                    let table = ["approvals", "clients", client];
+                    Dialect::Toolgate.remove_value(&text, &table)?.unwrap_or(text)
+                }
             };
         }
         Ok(Some(text))
-    });
-    let changed = changed?;
-    if approver.is_some() && changed.changed {
+    })?;
+    if approver.is_some() && edited.changed {
         out::note(&format!("recorded the approver in {}", document.path().display()));
     }
     Ok(())
-}
-
-/// Returns the text without a client's approver, and without tables that become empty.
-fn without_approver(text: &str, client: &str) -> Result<String, toolgate_host::config::EditError> {
-    let without = |text: &str, keys: &[&str]| Dialect::Toolgate.remove_value(text, keys);
-    Ok(without(text, &keys(client)[..3])?.unwrap_or_else(|| text.to_owned()))
 }

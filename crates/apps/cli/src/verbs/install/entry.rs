@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use toolgate_host::config::clients::{self, KnownClient};
-use toolgate_host::config::{Dialect, FileRef, template};
+use toolgate_host::config::{ConfigDocument, Dialect, template};
 use toolgate_host::{HttpSpec, ServerName, ServerSpec, StdioSpec, TransportSpec};
 
 use crate::cli_context::{CliContext, own_program};
-use crate::exit::{CliError, ErrorCode, Result};
+use crate::exit::{CliError, Result, cli_error};
 use crate::server_access::RunningGateway;
 use crate::transfer::install_registry::InstallRegistry;
 
@@ -23,16 +23,16 @@ pub struct ExistingEntries {
 }
 
 impl ExistingEntries {
-    /// Reads a text in this dialect.
-    pub fn of(context: &CliContext, dialect: Dialect, text: &str, at: &FileRef) -> Self {
+    /// Reads the text of a file.
+    pub fn of(context: &CliContext, file: &ConfigDocument, text: &str) -> Self {
         let register = InstallRegistry::of(&context.home);
         let mut endpoints = register.endpoints();
         endpoints.push(DEFAULT_ENDPOINT.to_owned());
-        let reading = dialect.read(text, at);
-        let specs = reading.servers.into_iter().filter(|it| it.only_in.is_none()).map(|it| it.spec);
+        let specs =
+            file.read(text).servers.into_iter().filter(|it| it.only_in.is_none()).map(|it| it.spec);
         let (mut gateways, others): (Vec<_>, Vec<_>) =
             specs.partition(|spec| clients::is_gateway(spec, &endpoints));
-        let known = register.entry(&at.path).map(|entry| entry.name.as_str());
+        let known = register.entry(file.path()).map(|entry| entry.name.as_str());
         gateways.sort_by_key(|spec| known != Some(spec.name.as_str()));
         let others = others.into_iter().map(|spec| spec.name).collect();
         Self { gateway: gateways.into_iter().next(), others }
@@ -64,9 +64,12 @@ impl ExistingEntries {
             _ => {}
         }
         if self.others.contains(&wanted) {
-            let message = format!("{} already has another server named `{wanted}`", client.id);
-            return Err(CliError::new(ErrorCode::ConfigConflict, message)
-                .hint("choose another name with --name NAME"));
+            let id = client.id;
+            return Err(cli_error!(
+                ConfigConflict,
+                "{id} already has another server named `{wanted}`"
+            )
+            .hint("choose another name with --name NAME"));
         }
         Ok(ServerSpec::new(wanted, transport))
     }

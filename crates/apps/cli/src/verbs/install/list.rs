@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use toolgate_host::ConfigScope;
-use toolgate_host::config::{ConfigSources, clients, read_file};
+use toolgate_host::config::{ConfigSources, clients};
 
 use super::entry::ExistingEntries;
 use crate::cli_context::CliContext;
 use crate::exit::{Exit, Result};
 use crate::out::{self, TextTable};
-use crate::transfer::file_dialect;
+use crate::transfer::read_document;
 
 /// One file of one client, as JSON.
 #[derive(Debug, Serialize)]
@@ -30,18 +30,15 @@ pub fn run(context: &CliContext, sources: &ConfigSources) -> Result<Exit> {
     for client in clients::ALL {
         for (scope, word) in [(ConfigScope::User, "user"), (ConfigScope::Project, "project")] {
             let Some(file) = client.file(scope, sources) else { continue };
-            let text = read_file(&file.at.path).ok().flatten();
-            let installed = text.as_deref().and_then(|text| {
-                let existing =
-                    ExistingEntries::of(context, file_dialect(&file, text), text, &file.at);
-                existing.name().map(ToString::to_string)
-            });
+            let (file, text) = read_document(file.clone()).unwrap_or((file, None));
+            let existing = text.map(|text| ExistingEntries::of(context, &file, &text));
+            let installed = existing.and_then(|it| it.name().map(ToString::to_string));
             lines.push(ClientFileJson {
                 client: client.id,
                 title: client.title,
                 scope: word,
-                file: file.at.path.to_path_buf(),
-                exists: file.at.path.exists(),
+                file: file.path().to_owned(),
+                exists: file.path().exists(),
                 installed,
             });
         }

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use toolgate_host::ServerName;
+use toolgate_host::config::ConfigDocument;
 use toolgate_host::config::clients::KnownClient;
 
 use crate::cli_context::CliContext;
 use crate::exit::Result;
 use crate::out::{self, escape_invisible};
 use crate::transfer::install_registry::MovedServers;
-use crate::verbs::import::import_batch::{ImportBatch, ImportTarget};
+use crate::verbs::import::import_batch::{ImportBatch, choose_target};
 use crate::verbs::import::server_search::{FoundServer, ServerSearch};
 use crate::verbs::import::{self, ImportReport};
 
@@ -59,7 +60,7 @@ pub fn warn_about_direct(client: &KnownClient, direct: &[&FoundServer], moves: b
 
 /// A planned move of servers from a client's file to toolgate's config.
 pub struct ServerMove {
-    target: ImportTarget,
+    target: ConfigDocument,
     batch: ImportBatch,
     report: ImportReport,
     /// The servers that leave the client's file.
@@ -74,10 +75,9 @@ impl ServerMove {
         project: bool,
         to_secrets: bool,
     ) -> Result<Self> {
-        let target = ImportTarget::of(context, project, &found)?;
+        let target = choose_target(context, project, &found)?;
         let all: Vec<_> = found.iter().map(|found| found.spec.name.clone()).collect();
-        let mut report =
-            ImportReport { file: target.at.path.to_path_buf(), ..ImportReport::default() };
+        let mut report = ImportReport { file: target.path().to_owned(), ..ImportReport::default() };
         let new = import::select_new(found, &target, false, &mut report)?;
         let batch = ImportBatch::of(new, to_secrets, &mut report);
         let stays = |name: &ServerName| {
@@ -99,7 +99,7 @@ impl ServerMove {
     pub async fn write(mut self, context: &CliContext) -> Result<(MovedServers, ImportReport)> {
         import::write(context, &self.target, &self.batch, &mut self.report).await?;
         let moved = MovedServers {
-            into: self.target.at.path.to_path_buf(),
+            into: self.target.path().to_owned(),
             names: self.names.iter().map(ToString::to_string).collect(),
             written: self.batch.specs.iter().map(|spec| spec.name.to_string()).collect(),
             secrets: self.batch.secret_names(),

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use toolgate_model::Effect;
 
 use super::explain::DEFAULT_CLIENT;
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, ExplanationJson, HypotheticalCallJson};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::out::{self, TextTable, escape_invisible};
 use crate::server_access::ServerAccess;
 
@@ -48,27 +49,8 @@ struct PolicyCase {
     arguments: Map<String, Value>,
     client: Option<String>,
     profile: Option<String>,
-    expect: ExpectedEffect,
+    expect: Effect,
     because: Option<String>,
-}
-
-/// The expected effect of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ExpectedEffect {
-    Allow,
-    Ask,
-    Deny,
-}
-
-impl ExpectedEffect {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
 }
 
 /// A case and the decision about it.
@@ -90,7 +72,7 @@ impl PolicyCaseResult<'_> {
         let ExplanationJson { server, kind, name, effect, because, .. } = &self.explanation;
         json!({
             "case": self.number, "server": server, "kind": kind, "name": name,
-            "expected": self.case.expect.as_str(), "effect": effect, "because": because,
+            "expected": self.case.expect, "effect": effect, "because": because,
             "holds": self.is_as_expected(),
         })
     }
@@ -150,7 +132,7 @@ fn print_results(context: &CliContext, tried: &[PolicyCaseResult<'_>]) -> Result
 fn read_cases(file: &Path) -> Result<PolicyCaseFile> {
     let named = escape_invisible(&file.display().to_string());
     let wrong = |why: String| {
-        CliError::new(ErrorCode::PolicyCases, format!("cannot read the cases in {named}: {why}"))
+        cli_error!(PolicyCases, "cannot read the cases in {named}: {why}")
             .hint("run `toolgate policy test --help` to see an example")
     };
     let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
@@ -177,11 +159,8 @@ fn call_from_case(
     ];
     let mut named = named.into_iter().filter_map(|(kind, name)| Some((kind, name.as_ref()?)));
     let (Some((kind, name)), None) = (named.next(), named.next()) else {
-        return Err(CliError::new(
-            ErrorCode::PolicyCases,
-            format!("case {number} does not name exactly one capability"),
-        )
-        .hint("set one of `tool`, `resource`, `prompt` and `method`"));
+        return Err(cli_error!(PolicyCases, "case {number} does not name exactly one capability")
+            .hint("set one of `tool`, `resource`, `prompt` and `method`"));
     };
     let profile = case.profile.as_deref().unwrap_or_else(|| context.profile_or_default());
     Ok(HypotheticalCallJson {

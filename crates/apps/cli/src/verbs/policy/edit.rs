@@ -9,7 +9,7 @@ use toolgate_host::policy::{Effect, rule_problem};
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, ExposureReport, ExposureRowJson};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{CliError, ErrorCode, Exit, Result};
+use crate::exit::{Exit, Result, cli_error};
 use crate::operator::authorize;
 use crate::out::{self, TextTable};
 use crate::server_access::ServerAccess;
@@ -32,11 +32,8 @@ pub struct PolicyEditArgs {
 pub async fn run(context: &CliContext, options: &PolicyEditArgs, effect: Effect) -> Result<Exit> {
     let rule = options.rule.as_str();
     if let Some(problem) = rule_problem(effect, rule) {
-        return Err(CliError::new(
-            ErrorCode::PolicyInvalidRule,
-            format!("invalid rule `{rule}`: {problem}"),
-        )
-        .hint("write mcp:SERVER/TOOL, for example mcp:git/push or mcp:files/read_*"));
+        return Err(cli_error!(PolicyInvalidRule, "invalid rule `{rule}`: {problem}")
+            .hint("write mcp:SERVER/TOOL, for example mcp:git/push or mcp:files/read_*"));
     }
     let file = choose_file(context, options, effect)?;
     let setup = context.load_setup().await?;
@@ -88,11 +85,8 @@ fn choose_file(
 ) -> Result<ConfigDocument> {
     let scope = options.scope.to_scope();
     if options.scope.is_project() && effect == Effect::Allow && !options.remove {
-        return Err(CliError::new(
-            ErrorCode::ConfigProjectLimit,
-            "a project's file cannot allow calls",
-        )
-        .hint("remove `-s project` to change your own file"));
+        return Err(cli_error!(ConfigProjectLimit, "a project's file cannot allow calls")
+            .hint("remove `-s project` to change your own file"));
     }
     let file = match (&context.config, options.scope.is_project()) {
         (Some(named), _) => ConfigDocument::from_path(named, scope)?,
@@ -106,11 +100,8 @@ fn choose_file(
         true => Ok(file),
         false => {
             let path = display_path(file.path());
-            Err(CliError::new(
-                ErrorCode::ConfigDialect,
-                format!("{path} is not in Toolgate's format"),
-            )
-            .hint("remove --config to change your own file"))
+            Err(cli_error!(ConfigDialect, "{path} is not in Toolgate's format")
+                .hint("remove --config to change your own file"))
         }
     }
 }

@@ -9,7 +9,7 @@ use toolgate_host::audit::read_since;
 use toolgate_host::policy::{ChangedDecision, PolicyReplay as Past, ReplayOutcome, read_rules};
 
 use crate::cli_context::CliContext;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::exit::{ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out::{self, TextTable, relative_time};
 use crate::verbs::since::TimeArg;
 
@@ -71,10 +71,7 @@ fn read_rules_file(
     let (governance, diagnostics) = read_rules(&context.setup_options()?, file)?;
     let error = diagnostics.iter().find(|found| found.severity == DiagnosticSeverity::Error);
     match error {
-        Some(error) => Err(CliError::new(
-            ErrorCode::PolicyInvalidRule,
-            format!("the rules are invalid: {error}"),
-        )),
+        Some(error) => Err(cli_error!(PolicyInvalidRule, "the rules are invalid: {error}")),
         None => Ok(governance),
     }
 }
