@@ -96,13 +96,13 @@ fn choose_file(
                 .hint("remove --scope; --config names the file to write"));
         }
         anchor_cwd(spec, None)?;
-        return ConfigDocument::from_path(named, ConfigScope::User).map_err(CliError::from);
+        return Ok(ConfigDocument::from_path(named, ConfigScope::User)?);
     }
     match placing.scope.unwrap_or_default().to_scope() {
         ConfigScope::Project => {
             let root = project_folder(context)?;
             anchor_cwd(spec, Some(&root))?;
-            project_document(&root, spec).map_err(CliError::from)
+            Ok(project_document(&root, spec)?)
         }
         _ => {
             anchor_cwd(spec, None)?;

@@ -64,7 +64,7 @@ fn find_file(
     name: &ServerName,
 ) -> Result<ConfigDocument> {
     if let Some(from) = &options.from {
-        return ConfigDocument::from_path(from, ConfigScope::User).map_err(CliError::from);
+        return Ok(ConfigDocument::from_path(from, ConfigScope::User)?);
     }
     let plan = toolgate_host::read_files(&context.setup_options()?)?;
     let scope = options.scope.map(ScopeArg::to_scope);

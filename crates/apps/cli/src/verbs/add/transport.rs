@@ -18,7 +18,7 @@ const SHARED_OPTIONS: [&str; 5] = ["--config", "--debug", "--verbose", "-v", "--
 pub fn parse_transport(add: &AddArgs) -> Result<TransportSpec> {
     match (&add.url, add.words.split_first()) {
         (Some(_), Some((first, _))) => Err(usage_error(
-            format!("`{}` cannot be combined with --url", display_url(first)),
+            format!("`{}` cannot be combined with --url", redact_url(first)),
             "remove one of the two",
         )),
         (None, None) => Err(usage_error(
@@ -43,8 +43,10 @@ pub fn parse_transport(add: &AddArgs) -> Result<TransportSpec> {
 }
 
 fn process_transport(add: &AddArgs, command: &str, args: &[String]) -> Result<TransportSpec> {
-    let for_endpoints =
-        [("--header", !add.header.is_empty()), ("--bearer-token-env-var", bearer(add).is_some())];
+    let for_endpoints = [
+        ("--header", !add.header.is_empty()),
+        ("--bearer-token-env-var", add.bearer_token_env_var.is_some()),
+    ];
     reject_options("an endpoint", &for_endpoints, "use -e NAME=VALUE to configure a command")?;
     Ok(TransportSpec::Stdio(StdioSpec {
         command: normalize_variables(command),
@@ -69,7 +71,7 @@ fn http_transport(add: &AddArgs, url: &str) -> Result<TransportSpec> {
     }
     if !is_url(url) && !url.starts_with("${") {
         return Err(usage_error(
-            format!("`{}` is not a URL", display_url(url)),
+            format!("`{}` is not a URL", redact_url(url)),
             "start it with https://, or remove --transport to start a command",
         ));
     }
@@ -86,7 +88,7 @@ fn http_transport(add: &AddArgs, url: &str) -> Result<TransportSpec> {
     reject_options("a command", &for_processes, "use -H 'NAME: VALUE' to configure an endpoint")?;
     let hint = "write -H 'NAME: VALUE', with one header per option";
     let mut headers = parse_pairs(&add.header, "--header", &[':', '='], hint)?;
-    if let Some(variable) = bearer(add) {
+    if let Some(variable) = &add.bearer_token_env_var {
         let value = Secret::new(format!("Bearer ${{env:{variable}}}"));
         if headers.insert("Authorization".to_owned(), value).is_some() {
             return Err(usage_error(
@@ -106,10 +108,6 @@ fn http_transport(add: &AddArgs, url: &str) -> Result<TransportSpec> {
         kind,
         ..HttpSpec::default()
     }))
-}
-
-fn bearer(add: &AddArgs) -> Option<&str> {
-    add.bearer_token_env_var.as_deref()
 }
 
 /// Fails if one of these options is given, which are valid only for `valid_for`.
@@ -165,10 +163,6 @@ fn is_url(word: &str) -> bool {
         word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };
     begins("http://") || begins("https://")
-}
-
-fn display_url(word: &str) -> String {
-    redact_url(word)
 }
 
 fn usage_error(message: impl Into<String>, hint: &str) -> CliError {
