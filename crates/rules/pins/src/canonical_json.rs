@@ -20,6 +20,11 @@ pub(crate) enum CanonicalJson {
     Object(Vec<(JsonString, CanonicalJson)>),
 }
 
+/// An object without members.
+pub(crate) static NOTHING: CanonicalJson = CanonicalJson::Object(Vec::new());
+/// The schema that accepts everything.
+pub(crate) static OPEN: CanonicalJson = CanonicalJson::Flag(true);
+
 impl CanonicalJson {
     /// Parses one value. Returns `None` if the bytes are not JSON, repeat a key, or are nested too
     /// deeply.

@@ -1,4 +1,4 @@
-//! Digests of definitions, instructions and whole servers.
+//! Digests of definitions and instructions.
 
 use toolgate_model::{CapabilityKind, Digest};
 
@@ -11,8 +11,6 @@ const CLEAN: &[u8] = b"toolgate definition, version 1";
 const AS_SPELLED: &[u8] = b"toolgate definition as spelled, version 1";
 /// The domain prefix for a server's instructions.
 const INSTRUCTIONS: &[u8] = b"toolgate instructions, version 1";
-/// The domain prefix for a whole server.
-const SERVER: &[u8] = b"toolgate server, version 1";
 
 /// Returns the digest of a definition as the server wrote it. Every member counts, including
 /// unknown ones. The order of members and the spelling of strings and numbers do not count.
@@ -31,18 +29,6 @@ pub fn definition_digest(kind: CapabilityKind, raw: &[u8]) -> Digest {
 /// Returns the digest of a server's instructions. Pass an empty text if there are none.
 pub fn instructions_digest(text: &str) -> Digest {
     Digest::of_parts([INSTRUCTIONS, text.as_bytes()])
-}
-
-/// Returns the digest of a whole server: of its instructions and of the digests of its definitions
-/// in any order.
-pub fn server_digest(
-    definitions: impl IntoIterator<Item = Digest>,
-    instructions: &Digest,
-) -> Digest {
-    let mut all: Vec<Digest> = definitions.into_iter().collect();
-    all.sort_unstable();
-    let parts = all.iter().map(|digest| digest.as_bytes().as_slice());
-    Digest::of_parts([SERVER, instructions.as_bytes().as_slice()].into_iter().chain(parts))
 }
 
 #[cfg(test)]
@@ -69,15 +55,5 @@ mod tests {
         assert!(twice != of(br#"{"name":"a"}"#) && twice != of(br#"{"name":"b"}"#));
         assert_ne!(twice, of(br#"{"name":"b","name":"a"}"#));
         assert_ne!(of(br#"{"name":"a","name":"a"}"#), of(br#"{"name":"a"}"#));
-    }
-
-    #[test]
-    fn a_server_is_the_same_in_whatever_order_it_lists() {
-        let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
-        let said = instructions_digest("say please");
-        assert_eq!(server_digest([a, b], &said), server_digest([b, a], &said));
-        assert_ne!(server_digest([a, b], &said), server_digest([a], &said));
-        assert_ne!(server_digest([a, a], &said), server_digest([a], &said));
-        assert_ne!(server_digest([a], &said), server_digest([a], &instructions_digest("")));
     }
 }

@@ -10,7 +10,7 @@ mod schema;
 use toolgate_model::{CapabilityKind, DiagnosticSeverity};
 use toolgate_wire::canonical::JsonString;
 
-use crate::canonical_json::CanonicalJson;
+use crate::canonical_json::{CanonicalJson, NOTHING};
 use display::{display_json, quote_name};
 
 /// One difference between an approved definition and the current one.
@@ -66,7 +66,7 @@ pub fn compare_definitions(
             pointer: String::new(),
             severity: DiagnosticSeverity::Error,
             text: "the old or the new definition is not unambiguous JSON".into(),
-            values: (None, None),
+            values: ValueChange::default(),
         }),
     }
     drift.changes
@@ -102,34 +102,57 @@ pub(crate) struct RawDifference<'a> {
     pub(crate) pointer: String,
     pub(crate) severity: DiagnosticSeverity,
     pub(crate) text: String,
-    pub(crate) values: (Option<&'a CanonicalJson>, Option<&'a CanonicalJson>),
+    pub(crate) values: ValueChange<'a>,
+}
+
+/// The old and the new value of a member.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ValueChange<'a> {
+    pub(crate) was: Option<&'a CanonicalJson>,
+    pub(crate) is: Option<&'a CanonicalJson>,
+}
+
+impl<'a> ValueChange<'a> {
+    /// Returns the values of a member of two objects.
+    fn of(key: &str, before: &'a CanonicalJson, now: &'a CanonicalJson) -> Self {
+        Self { was: before.get(key), is: now.get(key) }
+    }
+
+    fn is_none(self) -> bool {
+        self.was == self.is
+    }
+
+    /// Returns both values, with a default for one that is missing.
+    fn or(self, default: &'a CanonicalJson) -> (&'a CanonicalJson, &'a CanonicalJson) {
+        (self.was.unwrap_or(default), self.is.unwrap_or(default))
+    }
+
+    /// Returns "added", "removed" or "changed".
+    fn verb(self) -> &'static str {
+        change_verb(self.was.is_some(), self.is.is_some())
+    }
 }
 
 impl DifferenceCollector {
     pub(crate) fn add(&mut self, found: RawDifference<'_>) {
-        let (before, after) = match self.changes.len() {
-            MAX_DIFFERENCES => return self.add_more(),
+        let found = match self.changes.len() {
+            MAX_DIFFERENCES => RawDifference {
+                code: "more-changed",
+                pointer: String::new(),
+                severity: DiagnosticSeverity::Warning,
+                text: "there are more differences than are listed".to_owned(),
+                values: ValueChange::default(),
+            },
             count if count > MAX_DIFFERENCES => return,
-            _ => found.values,
+            _ => found,
         };
         self.changes.push(DefinitionDifference {
             code: found.code,
             pointer: toolgate_model::escape_invisible_lines(&found.pointer),
             severity: found.severity,
             text: found.text,
-            before: before.map(display_json),
-            after: after.map(display_json),
-        });
-    }
-
-    fn add_more(&mut self) {
-        self.changes.push(DefinitionDifference {
-            code: "more-changed",
-            pointer: String::new(),
-            severity: DiagnosticSeverity::Warning,
-            text: "there are more differences than are listed".to_owned(),
-            before: None,
-            after: None,
+            before: found.values.was.map(display_json),
+            after: found.values.is.map(display_json),
         });
     }
 
@@ -140,31 +163,23 @@ impl DifferenceCollector {
     }
 
     fn compare_members(&mut self, before: &CanonicalJson, now: &CanonicalJson) {
-        for (key, was, is) in pairs(before, now) {
-            if was == is {
-                continue;
-            }
+        for (key, values) in pairs(before, now).into_iter().filter(|(_, values)| !values.is_none())
+        {
             let pointer = child_pointer("", key);
             match key.to_string_lossy().as_str() {
                 "inputSchema" => {
-                    schema::compare(self, schema::SchemaDirection::Input, &pointer, was, is)
+                    schema::compare(self, schema::SchemaDirection::Input, pointer, values)
                 }
                 "outputSchema" => {
-                    schema::compare(self, schema::SchemaDirection::Output, &pointer, was, is)
+                    schema::compare(self, schema::SchemaDirection::Output, pointer, values)
                 }
-                "annotations" => self.annotations(&pointer, was, is),
-                member => self.member(member, pointer, was, is),
+                "annotations" => self.annotations(pointer, values),
+                member => self.member(member, pointer, values),
             }
         }
     }
 
-    fn member(
-        &mut self,
-        member: &str,
-        pointer: String,
-        was: Option<&CanonicalJson>,
-        is: Option<&CanonicalJson>,
-    ) {
+    fn member(&mut self, member: &str, pointer: String, values: ValueChange<'_>) {
         let (code, severity) = match member {
             "description" => ("description-changed", DiagnosticSeverity::Error),
             "title" => ("title-changed", DiagnosticSeverity::Error),
@@ -174,40 +189,29 @@ impl DifferenceCollector {
             "_meta" => ("meta-changed", DiagnosticSeverity::Warning),
             _ => ("other-changed", DiagnosticSeverity::Warning),
         };
-        let text =
-            format!("{} was {}", quote_name(member), change_verb(was.is_some(), is.is_some()));
-        self.add(RawDifference { code, pointer, severity, text, values: (was, is) });
+        let text = format!("{} was {}", quote_name(member), values.verb());
+        self.add(RawDifference { code, pointer, severity, text, values });
     }
 
-    fn annotations(
-        &mut self,
-        pointer: &str,
-        was: Option<&CanonicalJson>,
-        is: Option<&CanonicalJson>,
-    ) {
-        let nothing = CanonicalJson::Object(Vec::new());
-        let both = (was.unwrap_or(&nothing), is.unwrap_or(&nothing));
-        let (CanonicalJson::Object(_), CanonicalJson::Object(_)) = both else {
-            return self.member("annotations", pointer.to_owned(), was, is);
-        };
-        if both.0 == both.1 {
-            // One side has no annotations, the other an empty object: they mean the same.
-            return self.member("annotations", pointer.to_owned(), was, is);
+    fn annotations(&mut self, pointer: String, values: ValueChange<'_>) {
+        let (before, now) = values.or(&NOTHING);
+        let objects = matches!((before, now), (CanonicalJson::Object(_), CanonicalJson::Object(_)));
+        // Equal if one side has no annotations and the other an empty object: they mean the same.
+        if !objects || before == now {
+            return self.member("annotations", pointer, values);
         }
-        for (key, was, is) in pairs(both.0, both.1) {
-            if was == is {
-                continue;
-            }
+        for (key, values) in pairs(before, now).into_iter().filter(|(_, values)| !values.is_none())
+        {
             let name = key.to_string_lossy();
-            let severity = match safer(&name, is) {
+            let severity = match safer(&name, values.is) {
                 true => DiagnosticSeverity::Error,
                 false => DiagnosticSeverity::Warning,
             };
-            let (from, to) = (describe_value(was), describe_value(is));
+            let (from, to) = (describe_value(values.was), describe_value(values.is));
             let text = format!("annotation {} changed from {from} to {to}", quote_name(&name));
-            let pointer = child_pointer(pointer, key);
+            let pointer = child_pointer(&pointer, key);
             let code = "annotation-changed";
-            self.add(RawDifference { code, pointer, severity, text, values: (was, is) });
+            self.add(RawDifference { code, pointer, severity, text, values });
         }
     }
 }
@@ -244,7 +248,7 @@ pub(crate) fn change_verb(before: bool, now: bool) -> &'static str {
 pub(crate) fn pairs<'a>(
     before: &'a CanonicalJson,
     now: &'a CanonicalJson,
-) -> Vec<(&'a JsonString, Option<&'a CanonicalJson>, Option<&'a CanonicalJson>)> {
+) -> Vec<(&'a JsonString, ValueChange<'a>)> {
     let (mut one, mut two) = (before.members().iter().peekable(), now.members().iter().peekable());
     let mut all = Vec::new();
     loop {
@@ -257,7 +261,8 @@ pub(crate) fn pairs<'a>(
         let was = if order.is_le() { one.next() } else { None };
         let is = if order.is_ge() { two.next() } else { None };
         if let Some((key, _)) = was.or(is) {
-            all.push((key, was.map(|(_, value)| value), is.map(|(_, value)| value)));
+            let (was, is) = (was.map(|(_, value)| value), is.map(|(_, value)| value));
+            all.push((key, ValueChange { was, is }));
         }
     }
 }

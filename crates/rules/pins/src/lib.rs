@@ -9,7 +9,7 @@ mod drift;
 mod lock;
 mod pin_status;
 
-pub use digest::{definition_digest, instructions_digest, server_digest};
+pub use digest::{definition_digest, instructions_digest};
 pub use drift::{DefinitionDifference, compare_definitions, compare_instructions};
 pub use lock::{
     LockFile, LockFileError, LockViolation, LockedServer, Package, identity_digest, npm_integrity,

@@ -5,12 +5,12 @@
 //! shown are not part of a digest either.
 
 mod package;
-mod read;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use toml_edit::{DocumentMut, TomlError};
 use toolgate_model::{
     CapabilityKind, CodedError, Digest, ErrorCode, HttpSpec, Secret, ServerName, ServerSpec,
     StdioSpec, TransportSpec, redact_args_for_consent, redact_url, redact_value_for_consent,
@@ -18,33 +18,42 @@ use toolgate_model::{
 
 pub use package::{Package, npm_integrity};
 
-/// The content of a lock file.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The content of a lock file. A file with unknown keys is refused, because it cannot be enforced
+/// completely.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LockFile {
     /// The servers, by name.
+    #[serde(default)]
     pub servers: BTreeMap<String, LockedServer>,
 }
 
 /// One server in a lock file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LockedServer {
     /// The transport: `stdio`, `http`, `sse` or `builtin`.
     pub transport: String,
     /// The command of a stdio server.
     pub command: Option<String>,
     /// The arguments, with secret values redacted.
+    #[serde(default)]
     pub args: Vec<String>,
     /// The declared working folder.
     pub cwd: Option<String>,
     /// The names of the declared environment variables.
+    #[serde(default)]
     pub env: Vec<String>,
     /// The names of the variables that the env file sets.
+    #[serde(default)]
     pub env_file: Vec<String>,
     /// The pinned files of the project, as `digest name`.
+    #[serde(default)]
     pub files: Vec<String>,
     /// The URL of an HTTP server, with secrets redacted.
     pub url: Option<String>,
     /// The names of the declared HTTP headers.
+    #[serde(default)]
     pub headers: Vec<String>,
     /// The digest of all fields above and of the references to variables in their values.
     pub identity: Digest,
@@ -53,10 +62,13 @@ pub struct LockedServer {
     /// The digest of the server's instructions.
     pub instructions: Digest,
     /// The digests of the tools, by name.
+    #[serde(default)]
     pub tools: BTreeMap<String, Digest>,
     /// The digests of the resource templates, by URI template.
+    #[serde(default)]
     pub templates: BTreeMap<String, Digest>,
     /// The digests of the prompts, by name.
+    #[serde(default)]
     pub prompts: BTreeMap<String, Digest>,
 }
 
@@ -252,7 +264,16 @@ impl LockedServer {
 impl LockFile {
     /// Parses the text of a lock file.
     pub fn parse(text: &str) -> Result<Self, LockFileError> {
-        read::parse_lock_file(text)
+        let syntax = |error: TomlError| LockFileError::Syntax(error.to_string());
+        let mut document: DocumentMut = text.parse().map_err(syntax)?;
+        match document.remove("version").and_then(|version| version.as_integer()) {
+            Some(2) => {}
+            Some(other) => return Err(LockFileError::Version(other)),
+            None => return Err(LockFileError::Content("`version` is missing".into())),
+        }
+        let one_line = |text: String| text.trim_end().replace('\n', " ");
+        toml_edit::de::from_document(document)
+            .map_err(|error| LockFileError::Content(one_line(error.to_string())))
     }
 
     /// Returns the text of the lock file. Equal lock files have equal texts.

@@ -98,34 +98,17 @@ impl Pins {
         digest: Digest,
         bytes: u64,
     ) {
-        self.remove(server, identity, capability);
         let pins = self.servers.entry((server.clone(), identity)).or_default();
-        match capability {
-            Some((kind, name)) => {
-                pins.definitions[kind as usize].insert(name.into(), (digest, bytes));
-                pins.usage.add(bytes);
-                self.usage.add(bytes);
+        let Some((kind, name)) = capability else {
+            pins.instructions = Some(digest);
+            return;
+        };
+        let replaced = pins.definitions[kind as usize].insert(name.into(), (digest, bytes));
+        for usage in [&mut pins.usage, &mut self.usage] {
+            if let Some((_, bytes)) = replaced {
+                usage.subtract(bytes);
             }
-            None => pins.instructions = Some(digest),
-        }
-    }
-
-    /// Removes a pin.
-    pub fn remove(
-        &mut self,
-        server: &ServerName,
-        identity: Digest,
-        capability: Option<(CapabilityKind, &str)>,
-    ) {
-        let Some(pins) = self.servers.get_mut(&(server.clone(), identity)) else { return };
-        match capability {
-            Some((kind, name)) => {
-                if let Some((_, bytes)) = pins.definitions[kind as usize].remove(name) {
-                    pins.usage.subtract(bytes);
-                    self.usage.subtract(bytes);
-                }
-            }
-            None => pins.instructions = None,
+            usage.add(bytes);
         }
     }
 
@@ -134,10 +117,15 @@ impl Pins {
         self.servers.contains_key(&(server.clone(), identity))
     }
 
+    /// Returns the pins of the server of a subject.
+    fn of_server(&self, subject: &PinSubject<'_>) -> Option<&ServerPins> {
+        // The key owns both parts; a lookup by reference would need a map of maps.
+        self.servers.get(&(subject.server.clone(), *subject.identity))
+    }
+
     /// Returns the pinned digest.
     pub fn get(&self, subject: &PinSubject<'_>) -> Option<&Digest> {
-        // The key owns both parts; a lookup by reference would need a map of maps.
-        let pins = self.servers.get(&(subject.server.clone(), *subject.identity))?;
+        let pins = self.of_server(subject)?;
         match subject.capability {
             Some((kind, name)) => pins.definitions[kind as usize].get(name).map(|(it, _)| it),
             None => pins.instructions.as_ref(),
@@ -146,15 +134,12 @@ impl Pins {
 
     /// Returns true if one more definition of the server may be pinned without an approval.
     fn has_room(&self, subject: &PinSubject<'_>) -> bool {
-        let pins = self.servers.get(&(subject.server.clone(), *subject.identity));
-        let own = pins.map(|pins| pins.usage).unwrap_or_default();
+        let own = self.of_server(subject).map(|pins| pins.usage).unwrap_or_default();
         own.is_below(RESERVED) || own.is_below(MOST_OF_SERVER) && self.usage.is_below(MOST_IN_ALL)
     }
 
     fn is_server_approved(&self, subject: &PinSubject<'_>) -> bool {
-        self.servers
-            .get(&(subject.server.clone(), *subject.identity))
-            .is_some_and(|pins| pins.instructions.is_some())
+        self.of_server(subject).is_some_and(|pins| pins.instructions.is_some())
     }
 }
 

@@ -12,11 +12,11 @@ mod objects;
 use toolgate_model::DiagnosticSeverity;
 use toolgate_wire::canonical::JsonString;
 
-use super::display::{quote_name, quote_short_value};
+use super::display::quote_short_value;
 use super::{
-    DifferenceCollector, RawDifference, SchemaRelation, change_verb, child_pointer, pairs,
+    DifferenceCollector, RawDifference, SchemaRelation, ValueChange, child_pointer, pairs,
 };
-use crate::canonical_json::CanonicalJson;
+use crate::canonical_json::{CanonicalJson, OPEN};
 
 /// One of the two schemas of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,25 +35,18 @@ const UNEVALUATED: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 pub(crate) fn compare(
     drift: &mut DifferenceCollector,
     side: SchemaDirection,
-    pointer: &str,
-    was: Option<&CanonicalJson>,
-    is: Option<&CanonicalJson>,
+    pointer: String,
+    values: ValueChange<'_>,
 ) {
-    let open = CanonicalJson::Flag(true);
-    let (before, now) = (was.unwrap_or(&open), is.unwrap_or(&open));
+    let (before, now) = values.or(&OPEN);
     let undecided = [before, now].into_iter().any(|schema| mentions(schema, &UNEVALUATED));
     let mut within = SchemaComparer { drift, side, undecided, flipped: false };
-    if was.is_none() || is.is_none() {
+    if values.was.is_none() || values.is.is_none() {
         // A tool without an input schema is unusable; it does not accept everything.
-        let text = format!(
-            "the {} schema was {}",
-            side.as_str(),
-            change_verb(was.is_some(), is.is_some())
-        );
-        within.report(pointer.to_owned(), SchemaRelation::Changed, text, (was, is));
-        return;
+        let text = format!("the {} schema was {}", side.as_str(), values.verb());
+        return within.report(pointer, SchemaRelation::Changed, text, values);
     }
-    within.schema(pointer, before, now);
+    within.schema(&pointer, before, now);
 }
 
 /// Returns true if any of these keys occurs anywhere in the value.
@@ -106,17 +99,14 @@ impl SchemaRelation {
     }
 
     /// Returns the relation for a restriction that was added, removed or changed.
-    fn restriction(before: bool, now: bool) -> Self {
-        match (before, now) {
-            (false, true) => Self::Narrowed,
-            (true, false) => Self::Widened,
+    fn restriction(values: ValueChange<'_>) -> Self {
+        match (values.was, values.is) {
+            (None, Some(_)) => Self::Narrowed,
+            (Some(_), None) => Self::Widened,
             _ => Self::Changed,
         }
     }
 }
-
-/// The old and the new value of a keyword.
-type ValueChange<'a> = (Option<&'a CanonicalJson>, Option<&'a CanonicalJson>);
 
 /// The state of one comparison of two schemas.
 pub(crate) struct SchemaComparer<'d> {
@@ -160,7 +150,8 @@ impl SchemaComparer<'_> {
         // Check the budget first: testing for equality reads both schemas completely.
         if !self.drift.has_budget_for(before.members().len() + now.members().len()) {
             let text = "the schemas are too large to compare completely".to_owned();
-            return self.report(pointer.to_owned(), SchemaRelation::Changed, text, (None, None));
+            let values = ValueChange::default();
+            return self.report(pointer.to_owned(), SchemaRelation::Changed, text, values);
         }
         if before == now {
             return;
@@ -176,7 +167,8 @@ impl SchemaComparer<'_> {
                     quote_short_value(now)
                 );
                 let relation = boolean_schema_relation(before, now);
-                self.report(pointer.to_owned(), relation, text, (Some(before), Some(now)));
+                let values = ValueChange { was: Some(before), is: Some(now) };
+                self.report(pointer.to_owned(), relation, text, values);
             }
         }
     }
@@ -207,35 +199,12 @@ impl SchemaComparer<'_> {
 
     fn keywords(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
         self.objects(pointer, before, now);
-        for (key, was, is) in pairs(before, now) {
-            if was != is && !objects::OBJECT_KEYWORDS.iter().any(|own| *key == **own) {
+        for (key, values) in pairs(before, now) {
+            if !values.is_none() && !objects::OBJECT_KEYWORDS.iter().any(|own| *key == **own) {
                 let at = child_pointer(pointer, key);
-                self.keyword(&key.to_string_lossy(), at, (was, is), (before, now));
+                self.keyword(&key.to_string_lossy(), at, values, (before, now));
             }
         }
-    }
-
-    /// Compares the schemas under the same key of two maps.
-    fn inner(
-        &mut self,
-        at: &str,
-        key: &JsonString,
-        was: Option<&CanonicalJson>,
-        is: Option<&CanonicalJson>,
-    ) {
-        let open = CanonicalJson::Flag(true);
-        let at = child_pointer(at, key);
-        let (before, now) = (was.unwrap_or(&open), is.unwrap_or(&open));
-        if was.is_some() && is.is_some() {
-            return self.schema(&at, before, now);
-        }
-        let text = format!(
-            "{} was {}",
-            quote_name(&key.to_string_lossy()),
-            change_verb(was.is_some(), is.is_some())
-        );
-        let relation = self.relation(before, now);
-        self.report(at, relation, text, (was, is));
     }
 }
 

@@ -3,7 +3,8 @@
 //! It only parses the command line; it never asks a registry whether the package exists.
 
 /// A package of a package ecosystem, as a command line names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Package {
     /// `npm`, `pypi` or `oci`.
     pub ecosystem: String,

@@ -1,11 +1,10 @@
 //! Formats a lock file as TOML.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use toolgate_model::{Digest, is_invisible};
+use toolgate_model::is_invisible;
 
-use super::{LockFile, LockedServer};
+use super::{LockFile, LockedServer, Package};
 
 const HEADER: &str = "\
 # The approved servers and the digests of their definitions.
@@ -24,58 +23,47 @@ pub(super) fn format_lock_file(lock: &LockFile) -> String {
 fn table(out: &mut String, name: &str, server: &LockedServer) {
     let at = format!("servers.{}", key(name));
     let _ = writeln!(out, "\n[{at}]");
-    let mut line = |key: &str, value: String| {
-        let _ = writeln!(out, "{key} = {value}");
-    };
-    line("transport", quoted(&server.transport));
-    if let Some(command) = &server.command {
-        line("command", quoted(command));
-        line("args", list(&server.args));
+    let text = |text: &Option<String>| text.as_deref().map(quoted);
+    let texts = |texts: &[String]| (!texts.is_empty()).then(|| list(texts));
+    let fields = [
+        ("transport", Some(quoted(&server.transport))),
+        ("command", text(&server.command)),
+        ("args", server.command.as_ref().map(|_| list(&server.args))),
+        ("cwd", text(&server.cwd)),
+        ("env", texts(&server.env)),
+        ("env_file", texts(&server.env_file)),
+        ("files", texts(&server.files)),
+        ("url", text(&server.url)),
+        ("headers", texts(&server.headers)),
+        ("identity", Some(quoted(&server.identity.to_string()))),
+        ("package", server.package.as_ref().map(package)),
+        ("instructions", Some(quoted(&server.instructions.to_string()))),
+    ];
+    for (key, value) in fields {
+        if let Some(value) = value {
+            let _ = writeln!(out, "{key} = {value}");
+        }
     }
-    if let Some(cwd) = &server.cwd {
-        line("cwd", quoted(cwd));
+    let definitions =
+        [("tools", &server.tools), ("templates", &server.templates), ("prompts", &server.prompts)];
+    for (kind, all) in definitions.into_iter().filter(|(_, all)| !all.is_empty()) {
+        let _ = writeln!(out, "\n[{at}.{kind}]");
+        for (name, digest) in all {
+            let _ = writeln!(out, "{} = {}", key(name), quoted(&digest.to_string()));
+        }
     }
-    if !server.env.is_empty() {
-        line("env", list(&server.env));
-    }
-    if !server.env_file.is_empty() {
-        line("env_file", list(&server.env_file));
-    }
-    if !server.files.is_empty() {
-        line("files", list(&server.files));
-    }
-    if let Some(url) = &server.url {
-        line("url", quoted(url));
-    }
-    if !server.headers.is_empty() {
-        line("headers", list(&server.headers));
-    }
-    line("identity", quoted(&server.identity.to_string()));
-    if let Some(package) = &server.package {
-        let fields = [
-            ("ecosystem", Some(package.ecosystem.as_str())),
-            ("name", Some(&package.name)),
-            ("version", package.version.as_deref()),
-            ("integrity", package.integrity.as_deref()),
-        ];
-        let set = fields.iter().filter_map(|(key, value)| Some((key, (*value)?)));
-        let set: Vec<_> = set.map(|(key, value)| format!("{key} = {}", quoted(value))).collect();
-        line("package", format!("{{ {} }}", set.join(", ")));
-    }
-    line("instructions", quoted(&server.instructions.to_string()));
-    definitions(out, &at, "tools", &server.tools);
-    definitions(out, &at, "templates", &server.templates);
-    definitions(out, &at, "prompts", &server.prompts);
 }
 
-fn definitions(out: &mut String, at: &str, kind: &str, all: &BTreeMap<String, Digest>) {
-    if all.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "\n[{at}.{kind}]");
-    for (name, digest) in all {
-        let _ = writeln!(out, "{} = {}", key(name), quoted(&digest.to_string()));
-    }
+fn package(package: &Package) -> String {
+    let fields = [
+        ("ecosystem", Some(&package.ecosystem)),
+        ("name", Some(&package.name)),
+        ("version", package.version.as_ref()),
+        ("integrity", package.integrity.as_ref()),
+    ];
+    let set =
+        fields.iter().filter_map(|(key, value)| Some(format!("{key} = {}", quoted((*value)?))));
+    format!("{{ {} }}", set.collect::<Vec<_>>().join(", "))
 }
 
 fn list(values: &[String]) -> String {

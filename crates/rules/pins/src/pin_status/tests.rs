@@ -48,11 +48,6 @@ fn what_is_pinned_holds_for_one_identity_and_one_digest() {
             PinStatus::Pinned
         );
     }
-    pins.remove(&server, identity, TOOL);
-    assert_eq!(
-        evaluate_pin(&pins, None, Posture::Personal, &subject(&server, &identity, &digest, TOOL)),
-        PinStatus::New
-    );
 }
 
 #[test]

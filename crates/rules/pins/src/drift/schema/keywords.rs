@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use toolgate_wire::canonical::{JsonNumber, JsonString};
+use toolgate_wire::canonical::JsonString;
 
 use super::super::display::{quote_name, quote_short_value};
-use super::super::{SchemaRelation, child_pointer, pairs};
-use super::{SchemaComparer, ValueChange};
-use crate::canonical_json::CanonicalJson;
+use super::super::{SchemaRelation, ValueChange, child_pointer, pairs};
+use super::SchemaComparer;
+use crate::canonical_json::{CanonicalJson, NOTHING, OPEN};
 
 /// Bounds that narrow the schema when raised.
 const LOWER: [&str; 5] = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
@@ -51,102 +51,128 @@ impl SchemaComparer<'_> {
         &mut self,
         key: &str,
         at: String,
-        (was, is): ValueChange<'_>,
+        values: ValueChange<'_>,
         (before, now): (&CanonicalJson, &CanonicalJson),
     ) {
-        let text = sentence(key, was, is);
-        let present = (was.is_some(), is.is_some());
+        let text = sentence(key, values);
         let relation = match key {
-            _ if LOWER.contains(&key) => bound(was, is, SchemaRelation::Narrowed),
-            _ if UPPER.contains(&key) => bound(was, is, SchemaRelation::Widened),
-            _ if RESTRICTING.contains(&key) => SchemaRelation::restriction(present.0, present.1),
-            _ if WORDS.contains(&key) => return self.reword(at, text, (was, is)),
-            _ if SCHEMA.contains(&key) && is_schema(was) && is_schema(is) => {
-                return self.compare_subschema(at, was, is);
+            _ if LOWER.contains(&key) => bound(values, SchemaRelation::Narrowed),
+            _ if UPPER.contains(&key) => bound(values, SchemaRelation::Widened),
+            _ if RESTRICTING.contains(&key) => SchemaRelation::restriction(values),
+            _ if WORDS.contains(&key) => return self.reword(at, text, values),
+            _ if SCHEMA.contains(&key) && is_schema(values.was) && is_schema(values.is) => {
+                return self.compare_subschema(key, at, values);
             }
-            _ if SCHEMAS_BY_NAME.contains(&key) => return self.by_name(key, at, (was, is)),
-            "type" => types(was, is),
-            "enum" => return self.members_of_enum(at, was, is),
-            "uniqueItems" => unique(was, is),
-            "allOf" | "anyOf" | "prefixItems" => return self.listed(key, at, (was, is)),
-            "contains" => return self.contains(at, (was, is), (before, now)),
-            "not" => return self.not(at, was, is),
+            _ if SCHEMAS_BY_NAME.contains(&key) => return self.by_name(key, at, values),
+            "type" => types(values),
+            "enum" => return self.choices(at, values),
+            "uniqueItems" => unique(values),
+            "allOf" | "anyOf" | "prefixItems" => return self.listed(key, at, values),
+            // With these bounds, a wider subschema can narrow the whole schema.
+            "contains" if is_contains_bounded(before) || is_contains_bounded(now) => {
+                SchemaRelation::Changed
+            }
+            "contains" => return self.compare_subschema(key, at, values),
+            "not" => {
+                self.flipped = !self.flipped;
+                let compared = self.try_compare(&at, values);
+                self.flipped = !self.flipped;
+                if compared {
+                    return;
+                }
+                SchemaRelation::restriction(values)
+            }
             _ => SchemaRelation::Changed,
         };
-        self.report(at, relation, text, (was, is));
+        self.report(at, relation, text, values);
     }
 
-    fn compare_subschema(
-        &mut self,
-        at: String,
-        was: Option<&CanonicalJson>,
-        is: Option<&CanonicalJson>,
-    ) {
-        if let (Some(was), Some(is)) = (was, is) {
-            return self.schema(&at, was, is);
+    fn compare_subschema(&mut self, key: &str, at: String, values: ValueChange<'_>) {
+        if !self.try_compare(&at, values) {
+            let text = sentence(key, values);
+            self.report(at, SchemaRelation::restriction(values), text, values);
         }
-        let relation = SchemaRelation::restriction(was.is_some(), is.is_some());
-        let text = sentence(at.rsplit('/').next().unwrap_or_default(), was, is);
-        self.report(at, relation, text, (was, is));
+    }
+
+    /// Compares two schemas; returns false if one of them is missing.
+    fn try_compare(&mut self, at: &str, values: ValueChange<'_>) -> bool {
+        let (Some(was), Some(is)) = (values.was, values.is) else { return false };
+        self.schema(at, was, is);
+        true
     }
 
     /// Compares a map of schemas. An added or removed pattern counts as changed, because it also
     /// changes which properties `additionalProperties` applies to.
-    fn by_name(&mut self, key: &str, at: String, (was, is): ValueChange<'_>) {
-        let nothing = CanonicalJson::Object(Vec::new());
-        let both = (was.unwrap_or(&nothing), is.unwrap_or(&nothing));
-        let maps = matches!(both, (CanonicalJson::Object(_), CanonicalJson::Object(_)));
-        if !maps || both.0 == both.1 {
-            let text = sentence(key, was, is);
-            return self.report(at, SchemaRelation::Changed, text, (was, is));
+    fn by_name(&mut self, key: &str, at: String, values: ValueChange<'_>) {
+        let (before, now) = values.or(&NOTHING);
+        let maps = matches!((before, now), (CanonicalJson::Object(_), CanonicalJson::Object(_)));
+        if !maps || before == now {
+            return self.report(at, SchemaRelation::Changed, sentence(key, values), values);
         }
-        for (name, was, is) in pairs(both.0, both.1) {
-            match (was, is) {
-                (Some(was), Some(is)) => self.schema(&child_pointer(&at, name), was, is),
-                _ if key == "dependentSchemas" => self.inner(&at, name, was, is),
-                _ => {
-                    let text = sentence(&name.to_string_lossy(), was, is);
-                    self.report(child_pointer(&at, name), SchemaRelation::Changed, text, (was, is));
-                }
+        for (name, values) in pairs(before, now) {
+            let at = child_pointer(&at, name);
+            if self.try_compare(&at, values) {
+                continue;
             }
+            let name = name.to_string_lossy();
+            let (relation, text) = match key {
+                "dependentSchemas" => {
+                    let (before, now) = values.or(&OPEN);
+                    let text = format!("{} was {}", quote_name(&name), values.verb());
+                    (self.relation(before, now), text)
+                }
+                _ => (SchemaRelation::Changed, sentence(&name, values)),
+            };
+            self.report(at, relation, text, values);
         }
     }
 
-    fn members_of_enum(
-        &mut self,
-        at: String,
-        was: Option<&CanonicalJson>,
-        is: Option<&CanonicalJson>,
-    ) {
-        let (Some(CanonicalJson::List(old)), Some(CanonicalJson::List(new))) = (was, is) else {
-            let lists =
-                |it: Option<&CanonicalJson>| matches!(it, None | Some(CanonicalJson::List(_)));
-            let relation = match lists(was) && lists(is) {
-                true => SchemaRelation::restriction(was.is_some(), is.is_some()),
-                false => SchemaRelation::Changed,
-            };
-            return self.report(at, relation, sentence("enum", was, is), (was, is));
+    fn choices(&mut self, at: String, values: ValueChange<'_>) {
+        let is_list =
+            |it: Option<&CanonicalJson>| matches!(it, None | Some(CanonicalJson::List(_)));
+        let relation = match (values.was, values.is) {
+            (Some(CanonicalJson::List(old)), Some(CanonicalJson::List(new))) => {
+                let reported =
+                    self.elements(&at, old, new, SchemaRelation::Widened, |one, added| {
+                        let verb = if added { "added" } else { "removed" };
+                        format!("the choice {} was {verb}", quote_short_value(one))
+                    });
+                if !reported {
+                    let text = "the order of the choices changed".to_owned();
+                    self.report(at, SchemaRelation::Same, text, values);
+                }
+                return;
+            }
+            (was, is) if is_list(was) && is_list(is) => SchemaRelation::restriction(values),
+            _ => SchemaRelation::Changed,
         };
+        self.report(at, relation, sentence("enum", values), values);
+    }
+
+    /// Reports the elements that only one of two lists has; returns true if there are any. `added`
+    /// is the relation if an element was added. `text` is told whether it was.
+    pub(super) fn elements(
+        &mut self,
+        at: &str,
+        old: &[CanonicalJson],
+        new: &[CanonicalJson],
+        added: SchemaRelation,
+        text: impl Fn(&CanonicalJson, bool) -> String,
+    ) -> bool {
         let (had, has): (HashSet<_>, HashSet<_>) = (old.iter().collect(), new.iter().collect());
-        let mut reported = false;
         for one in new.iter().filter(|one| !had.contains(one)) {
-            reported = true;
-            let text = format!("the choice {} was added", quote_short_value(one));
-            self.report(at.clone(), SchemaRelation::Widened, text, (None, Some(one)));
+            let values = ValueChange { was: None, is: Some(one) };
+            self.report(at.to_owned(), added, text(one, true), values);
         }
         for one in old.iter().filter(|one| !has.contains(one)) {
-            reported = true;
-            let text = format!("the choice {} was removed", quote_short_value(one));
-            self.report(at.clone(), SchemaRelation::Narrowed, text, (Some(one), None));
+            let values = ValueChange { was: Some(one), is: None };
+            self.report(at.to_owned(), added.flipped(), text(one, false), values);
         }
-        if !reported {
-            let text = "the order of the choices changed".to_owned();
-            self.report(at, SchemaRelation::Same, text, (was, is));
-        }
+        had != has
     }
 
-    fn listed(&mut self, key: &str, at: String, (was, is): ValueChange<'_>) {
-        let relation = match (was, is) {
+    fn listed(&mut self, key: &str, at: String, values: ValueChange<'_>) {
+        let relation = match (values.was, values.is) {
             (Some(CanonicalJson::List(old)), Some(CanonicalJson::List(new)))
                 if old.len() == new.len() =>
             {
@@ -168,46 +194,21 @@ impl SchemaComparer<'_> {
             (None, Some(CanonicalJson::List(_))) | (Some(CanonicalJson::List(_)), None)
                 if key != "prefixItems" =>
             {
-                SchemaRelation::restriction(was.is_some(), is.is_some())
+                SchemaRelation::restriction(values)
             }
             _ => SchemaRelation::Changed,
         };
-        self.report(at, relation, sentence(key, was, is), (was, is));
-    }
-
-    /// Compares `contains`. With `minContains` or `maxContains`, a wider subschema can narrow the
-    /// whole schema, so the change counts as undetermined.
-    fn contains(
-        &mut self,
-        at: String,
-        (was, is): ValueChange<'_>,
-        (before, now): (&CanonicalJson, &CanonicalJson),
-    ) {
-        let bounded = |schema: &CanonicalJson| {
-            ["minContains", "maxContains"].iter().any(|key| schema.get(key).is_some())
-        };
-        match bounded(before) || bounded(now) {
-            true => {
-                self.report(at, SchemaRelation::Changed, sentence("contains", was, is), (was, is));
-            }
-            false => self.compare_subschema(at, was, is),
-        }
-    }
-
-    fn not(&mut self, at: String, was: Option<&CanonicalJson>, is: Option<&CanonicalJson>) {
-        let (Some(was), Some(is)) = (was, is) else {
-            let relation = SchemaRelation::restriction(was.is_some(), is.is_some());
-            return self.report(at, relation, sentence("not", was, is), (was, is));
-        };
-        self.flipped = !self.flipped;
-        self.schema(&at, was, is);
-        self.flipped = !self.flipped;
+        self.report(at, relation, sentence(key, values), values);
     }
 }
 
-fn sentence(key: &str, was: Option<&CanonicalJson>, is: Option<&CanonicalJson>) -> String {
+fn is_contains_bounded(schema: &CanonicalJson) -> bool {
+    ["minContains", "maxContains"].iter().any(|key| schema.get(key).is_some())
+}
+
+fn sentence(key: &str, values: ValueChange<'_>) -> String {
     let key = quote_name(key);
-    match (was, is) {
+    match (values.was, values.is) {
         (Some(was), Some(is)) => {
             format!("{key} changed from {} to {}", quote_short_value(was), quote_short_value(is))
         }
@@ -222,47 +223,35 @@ fn is_schema(value: Option<&CanonicalJson>) -> bool {
 }
 
 /// Returns the relation for a numeric bound; `raised` is the relation if the bound was raised.
-fn bound(
-    was: Option<&CanonicalJson>,
-    is: Option<&CanonicalJson>,
-    raised: SchemaRelation,
-) -> SchemaRelation {
-    let number = |it: Option<&CanonicalJson>| match it {
-        Some(CanonicalJson::Number(number)) => Some(Some(number.clone())),
-        None => Some(None),
-        _ => None,
-    };
-    let compared = |was: &JsonNumber, is: &JsonNumber| match was.compare(is) {
-        Some(Ordering::Less) => raised,
-        Some(Ordering::Greater) => raised.flipped(),
-        Some(Ordering::Equal) => SchemaRelation::Same,
-        None => SchemaRelation::Changed,
-    };
-    match (number(was), number(is)) {
-        (Some(Some(was)), Some(Some(is))) => compared(&was, &is),
-        (Some(None), Some(Some(_))) => SchemaRelation::Narrowed,
-        (Some(Some(_)), Some(None)) => SchemaRelation::Widened,
+fn bound(values: ValueChange<'_>, raised: SchemaRelation) -> SchemaRelation {
+    match (values.was, values.is) {
+        (Some(CanonicalJson::Number(was)), Some(CanonicalJson::Number(is))) => {
+            match was.compare(is) {
+                Some(Ordering::Less) => raised,
+                Some(Ordering::Greater) => raised.flipped(),
+                Some(Ordering::Equal) => SchemaRelation::Same,
+                None => SchemaRelation::Changed,
+            }
+        }
+        (None, Some(CanonicalJson::Number(_))) | (Some(CanonicalJson::Number(_)), None) => {
+            SchemaRelation::restriction(values)
+        }
         _ => SchemaRelation::Changed,
     }
 }
 
-fn unique(was: Option<&CanonicalJson>, is: Option<&CanonicalJson>) -> SchemaRelation {
-    let flag = |it: Option<&CanonicalJson>| match it {
-        None => Some(false),
-        Some(CanonicalJson::Flag(flag)) => Some(*flag),
-        Some(_) => None,
-    };
-    match (flag(was), flag(is)) {
-        (Some(false), Some(true)) => SchemaRelation::Narrowed,
-        (Some(true), Some(false)) => SchemaRelation::Widened,
-        (Some(_), Some(_)) => SchemaRelation::Same,
+fn unique(values: ValueChange<'_>) -> SchemaRelation {
+    match values.or(&CanonicalJson::Flag(false)) {
+        (CanonicalJson::Flag(false), CanonicalJson::Flag(true)) => SchemaRelation::Narrowed,
+        (CanonicalJson::Flag(true), CanonicalJson::Flag(false)) => SchemaRelation::Widened,
+        (CanonicalJson::Flag(_), CanonicalJson::Flag(_)) => SchemaRelation::Same,
         _ => SchemaRelation::Changed,
     }
 }
 
 /// Compares `type` as sets of types; `integer` is a subset of `number`.
-fn types(was: Option<&CanonicalJson>, is: Option<&CanonicalJson>) -> SchemaRelation {
-    let (Some(old), Some(new)) = (type_set(was), type_set(is)) else {
+fn types(values: ValueChange<'_>) -> SchemaRelation {
+    let (Some(old), Some(new)) = (type_set(values.was), type_set(values.is)) else {
         return SchemaRelation::Changed;
     };
     let within = |one: &[String], other: &[String]| {

@@ -1,14 +1,12 @@
 //! Compares the object keywords that depend on each other: `additionalProperties` applies to every
 //! property that `properties` does not name.
 
-use std::collections::HashSet;
-
 use toolgate_wire::canonical::JsonString;
 
-use super::super::display::quote_name;
-use super::super::{SchemaRelation, change_verb, child_pointer, pairs};
+use super::super::display::{quote_name, quote_short_value};
+use super::super::{SchemaRelation, ValueChange, child_pointer, pairs};
 use super::{SchemaComparer, boolean_schema_relation};
-use crate::canonical_json::CanonicalJson;
+use crate::canonical_json::{CanonicalJson, NOTHING, OPEN};
 
 /// The keywords that this module compares.
 pub(super) const OBJECT_KEYWORDS: [&str; 3] = ["properties", "additionalProperties", "required"];
@@ -22,26 +20,25 @@ impl SchemaComparer<'_> {
     }
 
     fn properties(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
-        let key = "properties";
-        let (was, is) = (before.get(key), now.get(key));
-        if was == is {
+        let values = ValueChange::of("properties", before, now);
+        if values.is_none() {
             return;
         }
-        let at = format!("{pointer}/{key}");
-        let nothing = CanonicalJson::Object(Vec::new());
-        let both = (was.unwrap_or(&nothing), is.unwrap_or(&nothing));
-        let (CanonicalJson::Object(_), CanonicalJson::Object(_)) = both else {
-            let text = format!("`{key}` was {}", change_verb(was.is_some(), is.is_some()));
-            return self.report(at, SchemaRelation::Changed, text, (was, is));
+        let at = format!("{pointer}/properties");
+        let (was, is) = values.or(&NOTHING);
+        let (CanonicalJson::Object(_), CanonicalJson::Object(_)) = (was, is) else {
+            let text = format!("`properties` was {}", values.verb());
+            return self.report(at, SchemaRelation::Changed, text, values);
         };
-        if both.0 == both.1 {
-            let text = format!("an empty `{key}` was {}", change_verb(was.is_some(), is.is_some()));
-            return self.report(at, SchemaRelation::Same, text, (was, is));
+        if was == is {
+            let text = format!("an empty `properties` was {}", values.verb());
+            return self.report(at, SchemaRelation::Same, text, values);
         }
-        for (name, was, is) in pairs(both.0, both.1) {
-            match (was, is) {
-                (Some(was), Some(is)) => self.schema(&child_pointer(&at, name), was, is),
-                _ => self.property(&at, name, (was, is), (before, now)),
+        for (name, values) in pairs(was, is) {
+            let at = child_pointer(&at, name);
+            match (values.was, values.is) {
+                (Some(was), Some(is)) => self.schema(&at, was, is),
+                _ => self.property(at, name, values, (before, now)),
             }
         }
     }
@@ -50,93 +47,76 @@ impl SchemaComparer<'_> {
     /// applies to it.
     fn property(
         &mut self,
-        at: &str,
+        at: String,
         name: &JsonString,
-        (was, is): (Option<&CanonicalJson>, Option<&CanonicalJson>),
+        values: ValueChange<'_>,
         (before, now): (&CanonicalJson, &CanonicalJson),
     ) {
-        let open = CanonicalJson::Flag(true);
         let by_pattern = |schema: &CanonicalJson| schema.get("patternProperties").is_some();
         let relation = match by_pattern(before) || by_pattern(now) {
             true => SchemaRelation::Changed,
             false => {
-                let meant_before = was.or(before.get("additionalProperties")).unwrap_or(&open);
-                let meant_now = is.or(now.get("additionalProperties")).unwrap_or(&open);
-                self.effective_relation(meant_before, meant_now)
+                let others = ValueChange::of("additionalProperties", before, now);
+                let meant =
+                    ValueChange { was: values.was.or(others.was), is: values.is.or(others.is) };
+                self.effective_relation(meant)
             }
         };
-        let text = format!(
-            "property {} was {}",
-            quote_name(&name.to_string_lossy()),
-            change_verb(was.is_some(), is.is_some())
-        );
-        self.report(child_pointer(at, name), relation, text, (was, is));
+        let name = quote_name(&name.to_string_lossy());
+        let text = format!("property {name} was {}", values.verb());
+        self.report(at, relation, text, values);
     }
 
-    fn effective_relation(
-        &mut self,
-        before: &CanonicalJson,
-        now: &CanonicalJson,
-    ) -> SchemaRelation {
-        match (before, now) {
-            (CanonicalJson::Object(_), CanonicalJson::Object(_)) => self.relation(before, now),
-            _ => boolean_schema_relation(before, now),
+    /// Returns the relation between two schemas; a missing one accepts everything.
+    fn effective_relation(&mut self, values: ValueChange<'_>) -> SchemaRelation {
+        match values.or(&OPEN) {
+            (before @ CanonicalJson::Object(_), now @ CanonicalJson::Object(_)) => {
+                self.relation(before, now)
+            }
+            (before, now) => boolean_schema_relation(before, now),
         }
     }
 
     fn additional(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
-        let key = "additionalProperties";
-        let (was, is) = (before.get(key), now.get(key));
-        if was == is {
+        let values = ValueChange::of("additionalProperties", before, now);
+        if values.is_none() {
             return;
         }
-        let open = CanonicalJson::Flag(true);
-        let at = format!("{pointer}/{key}");
-        if let (Some(was @ CanonicalJson::Object(_)), Some(is @ CanonicalJson::Object(_))) =
-            (was, is)
+        let at = format!("{pointer}/additionalProperties");
+        if let ValueChange {
+            was: Some(was @ CanonicalJson::Object(_)),
+            is: Some(is @ CanonicalJson::Object(_)),
+        } = values
         {
             return self.schema(&at, was, is);
         }
-        let relation = self.effective_relation(was.unwrap_or(&open), is.unwrap_or(&open));
+        let relation = self.effective_relation(values);
         let text = match relation {
             SchemaRelation::Widened => "the schema accepts more properties that it does not name",
             SchemaRelation::Narrowed => "the schema accepts fewer properties that it does not name",
             _ => "the rule for properties that are not named changed",
         };
-        self.report(at, relation, text.to_owned(), (was, is));
+        self.report(at, relation, text.to_owned(), values);
     }
 
     fn required(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
-        let key = "required";
-        let (was, is) = (before.get(key), now.get(key));
-        if was == is {
+        let values = ValueChange::of("required", before, now);
+        if values.is_none() {
             return;
         }
-        let at = format!("{pointer}/{key}");
-        let listed = |it: Option<&CanonicalJson>| matches!(it, None | Some(CanonicalJson::List(_)));
-        if !listed(was) || !listed(is) {
-            let text = format!("`{key}` was {}", change_verb(was.is_some(), is.is_some()));
-            return self.report(at, SchemaRelation::Changed, text, (was, is));
-        }
-        let (old, new) = (
-            was.map_or(&[][..], CanonicalJson::elements),
-            is.map_or(&[][..], CanonicalJson::elements),
-        );
-        let (had, has): (HashSet<_>, HashSet<_>) = (old.iter().collect(), new.iter().collect());
-        let mut reported = false;
-        for name in new.iter().filter(|name| !had.contains(name)) {
-            reported = true;
-            let text = format!("{} is now required", super::quote_short_value(name));
-            self.report(at.clone(), SchemaRelation::Narrowed, text, (None, Some(name)));
-        }
-        for name in old.iter().filter(|name| !has.contains(name)) {
-            reported = true;
-            let text = format!("{} is no longer required", super::quote_short_value(name));
-            self.report(at.clone(), SchemaRelation::Widened, text, (Some(name), None));
-        }
+        let at = format!("{pointer}/required");
+        let nothing = CanonicalJson::List(Vec::new());
+        let (CanonicalJson::List(old), CanonicalJson::List(new)) = values.or(&nothing) else {
+            let text = format!("`required` was {}", values.verb());
+            return self.report(at, SchemaRelation::Changed, text, values);
+        };
+        let reported = self.elements(&at, old, new, SchemaRelation::Narrowed, |name, added| {
+            let state = if added { "now" } else { "no longer" };
+            format!("{} is {state} required", quote_short_value(name))
+        });
         if !reported {
             let text = "`required` lists the same properties in another form".to_owned();
-            self.report(at, SchemaRelation::Same, text, (was, is));
+            self.report(at, SchemaRelation::Same, text, values);
         }
     }
 }
