@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use toolgate_model::{CapabilityId, CapabilityKind, ToolSelection, strip_remark};
 
-use crate::evaluate::ExposureDraft;
 use crate::patterns::as_plain_name;
 use crate::{ExposureEntry, ExposureOptions, ExposureReason, ServerOffer, Visibility};
 
@@ -13,9 +12,9 @@ use crate::{ExposureEntry, ExposureOptions, ExposureReason, ServerOffer, Visibil
 pub(crate) fn missing_tools(
     offers: &[&ServerOffer<'_>],
     findings: &mut Vec<String>,
-) -> Vec<ExposureDraft> {
+) -> Vec<ExposureEntry> {
     let mut rows = Vec::new();
-    for (place, offer) in offers.iter().enumerate() {
+    for offer in offers {
         let there: HashSet<_> = offer.catalog.tools.iter().map(|tool| &*tool.name).collect();
         for name in named(&offer.spec.selection).filter(|name| !there.contains(name)) {
             let server = &offer.spec.name;
@@ -24,7 +23,7 @@ pub(crate) fn missing_tools(
             findings.push(rule.clone());
             let own = offer.spec.declared_tags(name).map(<[String]>::to_vec);
             let entry = offer.spec.selection.tools.get(name);
-            let row = ExposureEntry {
+            rows.push(ExposureEntry {
                 id: CapabilityId {
                     server: server.clone(),
                     kind: CapabilityKind::Tool,
@@ -36,8 +35,7 @@ pub(crate) fn missing_tools(
                 because: ExposureReason::new(rule, offer.origin),
                 tags: own.unwrap_or_else(|| offer.spec.server_tags()),
                 tokens: 0,
-            };
-            rows.push(ExposureDraft { entry: row, spelled_out: false, offer: place });
+            });
         }
     }
     rows

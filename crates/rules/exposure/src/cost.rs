@@ -20,11 +20,6 @@ impl OwnToolCosts {
     }
 }
 
-/// Estimates the tokens of a text.
-pub(crate) fn tokens(text: &[u8]) -> u32 {
-    estimate(text)
-}
-
 /// Returns the token cost of a definition under its exposed name.
 pub(crate) fn with_name(tokens: u32, raw: &str, exposed: &str) -> u32 {
     if raw == exposed {

@@ -34,17 +34,6 @@ pub struct CostReport {
     pub profile: TokenCost,
 }
 
-impl TokenCost {
-    /// Returns the cost in one mode.
-    pub fn in_mode(&self, mode: ExposureMode) -> u64 {
-        match mode {
-            ExposureMode::All => self.all,
-            ExposureMode::Search => self.search,
-            ExposureMode::Auto => self.auto,
-        }
-    }
-}
-
 impl AddAssign for TokenCost {
     fn add_assign(&mut self, other: Self) {
         self.all += other.all;

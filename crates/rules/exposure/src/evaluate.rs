@@ -7,10 +7,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use toolgate_model::{CapabilityId, CapabilityKind, Definition};
+use toolgate_search::tokens::estimate;
 
-use crate::profile::{ProfileFilter, ProfileFilterOutcome};
+use crate::profile::ProfileFilter;
 use crate::selection::SelectionFilter;
-use crate::{ExposureEntry, ExposureOptions, ExposureReason, ServerOffer, Visibility, cost};
+use crate::{ExposureEntry, ExposureOptions, ExposureReason, ServerOffer, Visibility};
 
 /// An exposure entry that is not final yet.
 pub(crate) struct ExposureDraft {
@@ -30,7 +31,15 @@ pub(crate) fn evaluate_all<'a>(
     let profile_filter = ProfileFilter::of(terms.profile, &terms.declared.profile);
     let mut judged = Vec::new();
     for (place, offer) in offers.iter().enumerate() {
-        let evaluator = OfferEvaluator::new(offer, place, terms, &profile_filter);
+        let spec = offer.spec;
+        let evaluator = OfferEvaluator {
+            offer,
+            place,
+            terms,
+            profile_filter: &profile_filter,
+            selection_filter: SelectionFilter::of(spec.name.as_str(), &spec.selection),
+            tags: spec.server_tags(),
+        };
         for kind in CapabilityKind::ALL {
             let mut known = HashSet::new();
             for definition in offer.catalog.definitions(kind) {
@@ -56,28 +65,9 @@ struct OfferEvaluator<'a, 'b> {
     profile_filter: &'b ProfileFilter<'a>,
     selection_filter: SelectionFilter<'a>,
     tags: Vec<String>,
-    everything: String,
 }
 
-impl<'a, 'b> OfferEvaluator<'a, 'b> {
-    fn new(
-        offer: &'b ServerOffer<'a>,
-        place: usize,
-        terms: &'b ExposureOptions<'a>,
-        profile_filter: &'b ProfileFilter<'a>,
-    ) -> Self {
-        let spec = offer.spec;
-        Self {
-            offer,
-            place,
-            terms,
-            profile_filter,
-            selection_filter: SelectionFilter::of(spec.name.as_str(), &spec.selection),
-            tags: spec.server_tags(),
-            everything: format!("profile {} sees everything", terms.profile),
-        }
-    }
-
+impl OfferEvaluator<'_, '_> {
     fn id(&self, kind: CapabilityKind, definition: &Definition) -> CapabilityId {
         CapabilityId { server: self.offer.spec.name.clone(), kind, name: definition.name.clone() }
     }
@@ -109,7 +99,7 @@ impl<'a, 'b> OfferEvaluator<'a, 'b> {
             Ok(because) => (Visibility::Listed, because),
             Err(because) => (Visibility::Hidden, because),
         };
-        let tokens = cost::tokens(&definition.raw);
+        let tokens = estimate(&definition.raw);
         let alias = entry.and_then(|entry| entry.alias.as_deref()).map(Arc::from);
         let row =
             ExposureEntry { id, alias, exposed: None, visibility: seen, because, tags, tokens };
@@ -128,14 +118,14 @@ impl<'a, 'b> OfferEvaluator<'a, 'b> {
         let is_tool = id.kind == CapabilityKind::Tool;
         let selected = if is_tool { self.selection_filter.evaluate(&id.name) } else { Ok(None) };
         let selected = selected.map_err(|rule| ExposureReason::new(rule, server))?;
-        match (self.profile_filter.evaluate(id.server.as_str(), path, tags), selected) {
-            (ProfileFilterOutcome::Hidden(rule), _) => Err(ExposureReason::new(rule, profile)),
-            (ProfileFilterOutcome::Visible(rule), _) => Ok(ExposureReason::new(rule, profile)),
-            (ProfileFilterOutcome::Unspecified, Some(rule)) => {
-                Ok(ExposureReason::new(rule, server))
-            }
-            (ProfileFilterOutcome::Unspecified, None) => {
-                Ok(ExposureReason::new(self.everything.as_str(), profile))
+        let by_profile = self.profile_filter.evaluate(id.server.as_str(), path, tags);
+        match (by_profile, selected) {
+            (Err(rule), _) => Err(ExposureReason::new(rule, profile)),
+            (Ok(Some(rule)), _) => Ok(ExposureReason::new(rule, profile)),
+            (Ok(None), Some(rule)) => Ok(ExposureReason::new(rule, server)),
+            (Ok(None), None) => {
+                let rule = format!("profile {} sees everything", self.terms.profile);
+                Ok(ExposureReason::new(rule, profile))
             }
         }
     }

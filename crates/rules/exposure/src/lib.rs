@@ -169,9 +169,9 @@ pub fn exposure(offers: &[ServerOffer<'_>], terms: &ExposureOptions<'_>) -> Expo
     exposure.findings.extend(exposure.names.notes().iter().cloned());
     apply_names(&mut judged, &offers, &exposure.names);
     deferral::defer(&mut judged, terms, &mut exposure);
-    judged.extend(absent::missing_tools(&offers, &mut exposure.findings));
-    absent::report_missing_includes(&offers, terms, &mut exposure.findings);
     exposure.entries = judged.into_iter().map(|judged| judged.entry).collect();
+    exposure.entries.extend(absent::missing_tools(&offers, &mut exposure.findings));
+    absent::report_missing_includes(&offers, terms, &mut exposure.findings);
     exposure.entries.sort_by(|one, other| one.id.cmp(&other.id));
     exposure
 }

@@ -15,16 +15,6 @@ pub(crate) struct ProfileFilter<'a> {
     exclude: PatternList<'a>,
 }
 
-/// What a profile says about one capability.
-pub(crate) enum ProfileFilterOutcome {
-    /// The capability is visible by this rule.
-    Visible(String),
-    /// The capability is hidden by this rule.
-    Hidden(String),
-    /// The profile sets nothing for it, so it is visible.
-    Unspecified,
-}
-
 impl<'a> ProfileFilter<'a> {
     pub fn of(name: &'a str, profile: &'a Profile) -> Self {
         Self {
@@ -35,23 +25,25 @@ impl<'a> ProfileFilter<'a> {
         }
     }
 
-    /// Evaluates a capability by its path `server/name`.
-    pub fn evaluate(&self, server: &str, path: &str, tags: &[String]) -> ProfileFilterOutcome {
+    /// Returns why a capability is visible, if the profile says so; `Err` with the reason if it is
+    /// hidden. Its path is `server/name`.
+    pub fn evaluate(
+        &self,
+        server: &str,
+        path: &str,
+        tags: &[String],
+    ) -> Result<Option<String>, String> {
         let profile = self.name;
         if let Some(pattern) = find(&self.exclude, server, path) {
-            return ProfileFilterOutcome::Hidden(format!(
-                "exclude {pattern:?} of profile {profile}"
-            ));
+            return Err(format!("exclude {pattern:?} of profile {profile}"));
         }
         if let Some(pattern) = find(&self.include, server, path) {
-            return ProfileFilterOutcome::Visible(format!(
-                "include {pattern:?} of profile {profile}"
-            ));
+            return Ok(Some(format!("include {pattern:?} of profile {profile}")));
         }
         match self.tags {
-            Some(imported) => self.by_tags(imported, tags),
-            None if self.include.is_empty() => ProfileFilterOutcome::Unspecified,
-            None => ProfileFilterOutcome::Hidden(format!("not in include of profile {profile}")),
+            Some(imported) => self.by_tags(imported, tags).map(Some),
+            None if self.include.is_empty() => Ok(None),
+            None => Err(format!("not in include of profile {profile}")),
         }
     }
 
@@ -60,18 +52,18 @@ impl<'a> ProfileFilter<'a> {
         self.include.names(path)
     }
 
-    fn by_tags(&self, imported: &[String], tags: &[String]) -> ProfileFilterOutcome {
+    fn by_tags(&self, imported: &[String], tags: &[String]) -> Result<String, String> {
         let profile = self.name;
         let sees = |imported: &&String| tags.iter().any(|tag| imports_tag(imported, tag));
         if let Some(tag) = imported.iter().find(sees) {
-            return ProfileFilterOutcome::Visible(format!("profile {profile} imports {tag}"));
+            return Ok(format!("profile {profile} imports {tag}"));
         }
         let borne = match tags {
             [] => "no tags".to_owned(),
             tags => format!("tags {}", tags.join(", ")),
         };
         let imported = if imported.is_empty() { "nothing".into() } else { imported.join(", ") };
-        ProfileFilterOutcome::Hidden(format!("{borne}: profile {profile} imports {imported}"))
+        Err(format!("{borne}: profile {profile} imports {imported}"))
     }
 }
 
@@ -81,8 +73,7 @@ impl<'a> ProfileFilter<'a> {
 pub fn profile_sees(spec: &ServerSpec, name: &str, profile: &Profile) -> bool {
     let path = format!("{}/{name}", spec.name);
     let filter = ProfileFilter::of("", profile);
-    let outcome = filter.evaluate(spec.name.as_str(), &path, &spec.server_tags());
-    !matches!(outcome, ProfileFilterOutcome::Hidden(_))
+    filter.evaluate(spec.name.as_str(), &path, &spec.server_tags()).is_ok()
 }
 
 /// Returns the pattern that matches a capability, by its path or by its server.

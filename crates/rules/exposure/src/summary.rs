@@ -4,9 +4,10 @@
 //! invisible characters.
 
 use toolgate_model::{CapabilityId, CapabilityKind, is_invisible};
+use toolgate_search::tokens::estimate;
 use toolgate_wire::scan;
 
-use crate::{Exposure, ExposureEntry, Visibility, cost};
+use crate::{Exposure, ExposureEntry, Visibility};
 
 /// The longest sentence about one tool, in characters.
 const LINE: usize = 100;
@@ -67,7 +68,7 @@ impl<'a> SummaryLines<'a> {
                 Some(sentence) => format!("{head}- {name}: {sentence}\n"),
                 None => format!("{head}- {name}\n"),
             };
-            let tokens = cost::tokens(text.as_bytes());
+            let tokens = estimate(text.as_bytes());
             sum = sum.saturating_add(tokens);
             match sum <= room {
                 true => lines.lines.push(SummaryLine { id: &row.id, text, tokens }),

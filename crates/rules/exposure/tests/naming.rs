@@ -18,7 +18,7 @@ fn resource(server: &str, uri: &str) -> CapabilityId {
 }
 
 fn claims(ids: &[CapabilityId]) -> Vec<NameClaim> {
-    ids.iter().cloned().map(NameClaim::from).collect()
+    ids.iter().cloned().map(|id| NameClaim { id, alias: None }).collect()
 }
 
 fn exposed(ids: &[CapabilityId], prefix: PrefixMode) -> ExposedNames {

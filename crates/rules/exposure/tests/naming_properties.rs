@@ -44,7 +44,7 @@ fn style() -> impl Strategy<Value = NamingOptions> {
 }
 
 fn claims(ids: &[CapabilityId]) -> Vec<NameClaim> {
-    ids.iter().cloned().map(NameClaim::from).collect()
+    ids.iter().cloned().map(|id| NameClaim { id, alias: None }).collect()
 }
 
 fn table(exposed: &ExposedNames, ids: &[CapabilityId]) -> Vec<(CapabilityId, Option<String>)> {

@@ -4,7 +4,7 @@
 //! choice at the same time, until no name is shared. A name that was given up this way is closed: a
 //! claimant that reaches it later moves on too.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A claimant of a name.
 pub(crate) trait NameClaimant {
@@ -24,12 +24,12 @@ pub(crate) struct NameAssignment {
     /// The names in the order of the claimants; `None` if every choice is taken.
     pub names: Vec<Option<String>>,
     /// The names that several claimants wanted, by name.
-    pub clashes: Vec<NameClash>,
+    pub clashes: BTreeMap<String, NameClash>,
 }
 
-/// A name that several claimants wanted.
+/// The claimants of a name that several wanted.
+#[derive(Default)]
 pub(crate) struct NameClash {
-    pub name: String,
     /// The claimants that moved on, each with its next level.
     pub moved: Vec<(usize, usize)>,
     /// The claimant that keeps the name by precedence.
@@ -47,19 +47,19 @@ pub(crate) fn assign<C: NameClaimant>(claimants: &[C], reserved: &[&str]) -> Nam
     };
     let mut touched: BTreeSet<String> =
         (0..claimants.len()).filter_map(|who| table.take(who, 0)).collect();
-    let mut clashes = Vec::new();
+    let mut clashes = BTreeMap::<String, NameClash>::new();
     // Only names that were just taken can be shared, so a hostile chain of names costs no more than
     // its length.
     while !touched.is_empty() {
-        let met: Vec<_> = touched.iter().filter_map(|name| table.clash(name)).collect();
-        touched = met
-            .iter()
-            .flat_map(|clash| &clash.moved)
-            .filter_map(|(who, to)| table.take(*who, *to))
-            .collect();
-        clashes.extend(met);
+        let met = |name: String| table.clash(&name).map(|clash| (name, clash));
+        let met: Vec<_> = std::mem::take(&mut touched).into_iter().filter_map(met).collect();
+        for (name, NameClash { moved, kept }) in met {
+            touched.extend(moved.iter().filter_map(|(who, to)| table.take(*who, *to)));
+            let known = clashes.entry(name).or_default();
+            known.moved.extend(moved);
+            known.kept = kept;
+        }
     }
-    clashes.sort_by(|one, other| one.name.cmp(&other.name));
     NameAssignment { names: table.names, clashes }
 }
 
@@ -107,7 +107,7 @@ impl<C: NameClaimant> AssignmentTable<'_, C> {
         let kept = owners.kept;
         let leaving = std::mem::take(&mut owners.now).into_iter().filter(|who| Some(*who) != kept);
         let moved: Vec<_> = leaving.map(|who| (who, self.levels[who] + 1)).collect();
-        (!moved.is_empty()).then(|| NameClash { name: name.to_owned(), moved, kept })
+        (!moved.is_empty()).then_some(NameClash { moved, kept })
     }
 }
 
@@ -207,10 +207,8 @@ mod tests {
         let assigned = assign(&[Wants(&["a", "b"], true), Wants(&["c", "a"], false)], &["a"]);
         assert_eq!(assigned.names, [Some("b".into()), Some("c".into())]);
         assert_eq!(assigned.clashes.len(), 1);
-        assert_eq!(
-            (assigned.clashes[0].moved.as_slice(), assigned.clashes[0].kept),
-            (&[(0, 1)][..], None)
-        );
+        let clash = assigned.clashes.values().next().unwrap();
+        assert_eq!((clash.moved.as_slice(), clash.kept), (&[(0, 1)][..], None));
     }
 
     #[test]

@@ -155,9 +155,8 @@ impl ExposedNames {
         servers: &[&ServerName],
         style: &NamingOptions,
     ) {
-        let named = name_set::name_all(kind, claims, servers, style);
-        self.notes.extend(named.notes);
-        for (claim, name) in claims.iter().zip(named.names) {
+        let names = name_set::name_all(kind, claims, servers, style, &mut self.notes);
+        for (claim, name) in claims.iter().zip(names) {
             match name {
                 Some(name) => self.insert(&claim.id, name),
                 None => {

@@ -4,33 +4,27 @@ use std::collections::{BTreeMap, HashMap};
 
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
 
-use crate::naming::assign::{NameAssignment, NameClaimant, assign};
+use crate::naming::assign::{NameClaimant, NameClash, assign};
 use crate::naming::bounds::NameBounds;
 use crate::naming::candidates::{NameChoices, NamingCandidate, digested, is_full_digest};
 use crate::naming::style::{NameClaim, NamingOptions};
 use crate::naming::styles::name_choices;
 
-/// The names of a set, with notes about them.
-pub(crate) struct NamingOutcome {
-    /// In the order of the claims; `None` if every name is taken.
-    pub names: Vec<Option<String>>,
-    pub notes: Vec<String>,
-}
-
-/// Names the claims of one kind, which are sorted by id.
+/// Names the claims of one kind, which are sorted by id. Returns the names in the order of the
+/// claims, `None` if every name is taken, and adds notes about them.
 pub(crate) fn name_all(
     kind: CapabilityKind,
     claims: &[&NameClaim],
     servers: &[&ServerName],
     style: &NamingOptions,
-) -> NamingOutcome {
-    let mut notes = Vec::new();
+    notes: &mut Vec<String>,
+) -> Vec<Option<String>> {
     let places: HashMap<_, _> =
         servers.iter().zip(0..).map(|(name, place)| (*name, place)).collect();
     let mut members = Vec::with_capacity(claims.len());
     for claim in claims {
         members.push(NamingCandidate {
-            name: display_name(claim, &mut notes),
+            name: display_name(claim, notes),
             own: style.own.contains(&claim.id.server),
             place: places.get(&claim.id.server).copied().unwrap_or(usize::MAX),
             id: &claim.id,
@@ -46,8 +40,8 @@ pub(crate) fn name_all(
         .map(|(member, wish)| CapabilityClaimant { candidate: member, choices: wish, bounds })
         .collect();
     let assignment = assign(&claimants, reserved);
-    notes.extend(collision_notes(&claimants, &assignment, reserved));
-    NamingOutcome { names: assignment.names, notes }
+    notes.extend(clash_notes(&claimants, &assignment.clashes, reserved));
+    assignment.names
 }
 
 /// Returns the alias if it can be shown, else the capability's own name.
@@ -89,37 +83,20 @@ impl NameClaimant for CapabilityClaimant<'_> {
     }
 }
 
-/// The claimants of one name.
-#[derive(Default)]
-struct NameCollision {
-    moved: Vec<usize>,
-    kept: Option<usize>,
-    /// Whether one of them has to carry a digest instead.
-    marked: bool,
-}
-
 /// Returns a note for every name that several claimants wanted, if one has to carry a digest
 /// instead.
-fn collision_notes(
+fn clash_notes(
     claimants: &[CapabilityClaimant<'_>],
-    assignment: &NameAssignment,
+    clashes: &BTreeMap<String, NameClash>,
     reserved: &[&str],
 ) -> Vec<String> {
-    let mut meetings: BTreeMap<&str, NameCollision> = BTreeMap::new();
-    for clash in &assignment.clashes {
-        let meeting = meetings.entry(&clash.name).or_default();
-        for (who, to) in &clash.moved {
-            meeting.marked |= *to >= claimants[*who].choices.plain.len();
-            meeting.moved.push(*who);
-        }
-        meeting.kept = clash.kept;
-    }
+    let is_digested = |(who, to): &(usize, usize)| *to >= claimants[*who].choices.plain.len();
     let id = |who: usize| claimants[who].candidate.id;
-    let note = |(name, meeting): (&str, NameCollision)| {
-        let who = list(&meeting.moved.into_iter().map(id).collect::<Vec<_>>());
-        match meeting.kept.map(id) {
+    let note = |(name, clash): (&String, &NameClash)| {
+        let who = list(&clash.moved.iter().map(|(who, _)| id(*who)).collect::<Vec<_>>());
+        match clash.kept.map(id) {
             Some(kept) => format!("{who} would be named {name:?}, which is the name of {kept}"),
-            None if reserved.contains(&name) => {
+            None if reserved.contains(&name.as_str()) => {
                 format!("{who} would be named {name:?}, which is reserved for the gateway")
             }
             None => {
@@ -127,7 +104,8 @@ fn collision_notes(
             }
         }
     };
-    meetings.into_iter().filter(|(_, meeting)| meeting.marked).map(note).collect()
+    let digested = clashes.iter().filter(|(_, clash)| clash.moved.iter().any(is_digested));
+    digested.map(note).collect()
 }
 
 /// Lists the first few ids.

@@ -28,12 +28,6 @@ pub struct NameClaim {
     pub alias: Option<Arc<str>>,
 }
 
-impl From<CapabilityId> for NameClaim {
-    fn from(id: CapabilityId) -> Self {
-        Self { id, alias: None }
-    }
-}
-
 impl From<PrefixMode> for NamingOptions {
     fn from(prefix: PrefixMode) -> Self {
         Self { prefix, ..Self::default() }

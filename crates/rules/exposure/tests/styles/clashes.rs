@@ -42,7 +42,7 @@ fn what_codex_keeps_apart_in_two_parts_is_apart_in_one() {
 #[test]
 fn llxprt_goes_by_the_configuration_and_not_by_who_came_first() {
     let ids = [tool("a", "search"), tool("b", "search"), tool("c", "search")];
-    let claims: Vec<_> = ids.iter().cloned().map(NameClaim::from).collect();
+    let claims: Vec<_> = ids.iter().cloned().map(|id| NameClaim { id, alias: None }).collect();
     let [a, b, c] = [&ids[0].server, &ids[1].server, &ids[2].server];
     for (order, expected) in [
         ([a, b, c], ["search", "b__search", "c__search"]),
@@ -106,7 +106,7 @@ fn an_alias_that_cannot_be_shown_is_not_taken() {
 #[test]
 fn an_alias_that_is_anothers_name_is_told_with_both() {
     let (one, other) = (tool("a", "find"), tool("b", "search"));
-    let claims = [aliased(one.clone(), "search"), NameClaim::from(other.clone())];
+    let claims = [aliased(one.clone(), "search"), NameClaim { id: other.clone(), alias: None }];
     let exposed = expose(&claims, &[], &style(NamingStyle::Sidekick));
     let found = [&one, &other].map(|id| exposed.name_of(id).unwrap());
     assert!(found[0].starts_with("a__search_") && found[1].starts_with("b__search_"), "{found:?}");
@@ -122,7 +122,12 @@ fn the_gateways_own_names_and_the_embedders_win_in_every_style() {
         for prefix in PrefixMode::ALL {
             // What a server would have to be called to come out as the gateway's own tool.
             let mimics = [tool("tool", "search"), tool("tool", "_search"), tool("x", "read")];
-            let all: Vec<_> = ids.iter().chain(&mimics).cloned().map(NameClaim::from).collect();
+            let all: Vec<_> = ids
+                .iter()
+                .chain(&mimics)
+                .cloned()
+                .map(|id| NameClaim { id, alias: None })
+                .collect();
             let style = NamingOptions {
                 naming,
                 prefix,
@@ -142,7 +147,7 @@ fn the_gateways_own_names_and_the_embedders_win_in_every_style() {
 fn llxprt_prefixes_what_meets_the_gateways_own_name() {
     let id = tool("b", "tool_search");
     let style = NamingOptions { reserved: vec!["tool_search"], ..style(NamingStyle::Llxprt) };
-    let exposed = expose(&[id.clone().into()], &[], &style);
+    let exposed = expose(&[NameClaim { id: id.clone(), alias: None }], &[], &style);
     assert_eq!(exposed.name_of(&id), Some("b__tool_search"));
 }
 
@@ -177,7 +182,8 @@ fn nobody_can_take_all_of_anothers_names() {
         let victim = tool("a", "x y");
         let mut ids = vec![victim.clone(), tool("a", "x\"y")];
         let expose = |ids: &[CapabilityId]| {
-            let claims: Vec<_> = ids.iter().cloned().map(NameClaim::from).collect();
+            let claims: Vec<_> =
+                ids.iter().cloned().map(|id| NameClaim { id, alias: None }).collect();
             expose(&claims, &[], &style)
         };
         for _ in 0..5 {

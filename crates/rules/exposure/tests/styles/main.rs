@@ -21,7 +21,7 @@ fn style(naming: NamingStyle) -> NamingOptions {
 
 /// The names of some tools, whose servers are declared in the order they are first named.
 fn exposed(naming: NamingStyle, ids: &[CapabilityId]) -> ExposedNames {
-    let claims: Vec<_> = ids.iter().cloned().map(NameClaim::from).collect();
+    let claims: Vec<_> = ids.iter().cloned().map(|id| NameClaim { id, alias: None }).collect();
     let mut servers: Vec<_> = Vec::new();
     for id in ids {
         if !servers.contains(&&id.server) {
