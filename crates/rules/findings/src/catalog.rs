@@ -18,6 +18,7 @@ const NO_WORDS: [&str; 2] = ["icons", "$schema"];
 
 /// One text of a server's catalog.
 pub(crate) struct CatalogText<'a> {
+    pub(crate) server: &'a ServerName,
     pub(crate) capability: Option<&'a CapabilityId>,
     /// A JSON pointer into the definition, `name` or `instructions`.
     pub(crate) at: String,
@@ -26,18 +27,45 @@ pub(crate) struct CatalogText<'a> {
     pub(crate) is_key: bool,
 }
 
+impl<'a> CatalogText<'a> {
+    /// Returns the name of a capability or, without one, of the server itself.
+    pub(crate) fn name(server: &'a ServerName, capability: Option<&'a CapabilityId>) -> Self {
+        let text = capability.map_or(server.as_str(), |id| &*id.name).into();
+        Self { server, capability, at: "name".to_owned(), text, is_key: false }
+    }
+
+    /// Creates a finding about this text.
+    pub(crate) fn finding(
+        &self,
+        code: FindingCode,
+        severity: FindingSeverity,
+        excerpt: String,
+        message: String,
+    ) -> Finding {
+        Finding {
+            code,
+            severity,
+            server: self.server.clone(),
+            capability: self.capability.cloned(),
+            at: self.at.clone(),
+            excerpt,
+            message,
+        }
+    }
+}
+
 /// Returns the findings in the texts of one server.
 pub fn find_in_server(server: &ServerName, catalog: &Catalog) -> Vec<Finding> {
     let mut found = Vec::new();
-    found.extend(lookalike::find_mixed_scripts(server, None, server.as_str()));
+    found.extend(lookalike::find_mixed_scripts(&CatalogText::name(server, None)));
     each_text(server, catalog, &mut |text| {
         if found.len() >= MOST {
             return;
         }
         if text.at == "name" {
-            found.extend(lookalike::find_mixed_scripts(server, text.capability, &text.text));
+            found.extend(lookalike::find_mixed_scripts(text));
         }
-        in_text(server, text, &mut found);
+        in_text(text, &mut found);
     });
     found.truncate(MOST);
     found
@@ -57,31 +85,20 @@ pub fn find_across_servers(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> 
     found
 }
 
-fn in_text(server: &ServerName, text: &CatalogText<'_>, found: &mut Vec<Finding>) {
-    let mut add =
-        |code: FindingCode, severity: FindingSeverity, excerpt: String, message: String| {
-            found.push(Finding {
-                code,
-                severity,
-                server: server.clone(),
-                capability: text.capability.cloned(),
-                at: text.at.clone(),
-                excerpt,
-                message,
-            });
-        };
+fn in_text(text: &CatalogText<'_>, found: &mut Vec<Finding>) {
     let unseen = hidden_chars(&text.text);
     if let Some(first) = unseen.first() {
         let code = if text.is_key { FindingCode::HiddenKey } else { FindingCode::HiddenCharacters };
-        let at = text.text.find(*first).unwrap_or_default();
-        add(code, hidden_char_severity(code, &unseen), excerpt(&text.text, at), named(&unseen));
+        let excerpt = excerpt(&text.text, text.text.find(*first).unwrap_or_default());
+        let severity = hidden_char_severity(code, &unseen);
+        found.push(text.finding(code, severity, excerpt, named(&unseen)));
     }
     if !text.is_key {
         let visible = strip_text(&text.text);
-        for hit in poison::find_poisoning(&text.text) {
-            let severity = hit.code.severity();
-            add(hit.code, severity, excerpt(&visible, hit.at), hit.message.to_owned());
-        }
+        found.extend(poison::find_poisoning(&text.text).into_iter().map(|hit| {
+            let excerpt = excerpt(&visible, hit.at);
+            text.finding(hit.code, hit.code.severity(), excerpt, hit.message.to_owned())
+        }));
     }
 }
 
@@ -115,9 +132,9 @@ pub(crate) fn each_text(
 ) {
     if let Some(instructions) = &catalog.instructions {
         let (at, text) = ("instructions".to_owned(), instructions.as_str().into());
-        tell(&CatalogText { capability: None, at, text, is_key: false });
+        tell(&CatalogText { server, capability: None, at, text, is_key: false });
     }
-    visit_json_texts(None, &catalog.server_info, &mut "/serverInfo".to_owned(), tell);
+    visit_json_texts((server, None), &catalog.server_info, &mut "/serverInfo".to_owned(), tell);
     for kind in CapabilityKind::ALL {
         let mut names = BTreeSet::new();
         for definition in catalog.definitions(kind) {
@@ -126,25 +143,24 @@ pub(crate) fn each_text(
             }
             let name = definition.name.clone();
             let id = CapabilityId { server: server.clone(), kind, name };
-            let (at, text) = ("name".to_owned(), (&*id.name).into());
-            tell(&CatalogText { capability: Some(&id), at, text, is_key: false });
-            visit_json_texts(Some(&id), &definition.raw, &mut String::new(), tell);
+            tell(&CatalogText::name(server, Some(&id)));
+            visit_json_texts((server, Some(&id)), &definition.raw, &mut String::new(), tell);
         }
     }
 }
 
 fn visit_json_texts(
-    capability: Option<&CapabilityId>,
+    of: (&ServerName, Option<&CapabilityId>),
     raw: &[u8],
     at: &mut String,
     tell: &mut dyn FnMut(&CatalogText<'_>),
 ) {
-    let base = at.len();
+    let (base, (server, capability)) = (at.len(), of);
     match raw.first() {
         Some(b'"') => {
             if let Some(text) = string::decode(raw) {
                 let at = if at.is_empty() { "/".to_owned() } else { at.clone() };
-                tell(&CatalogText { capability, at, text, is_key: false });
+                tell(&CatalogText { server, capability, at, text, is_key: false });
             }
         }
         Some(b'{') => {
@@ -157,15 +173,16 @@ fn visit_json_texts(
                 }
                 at.push('/');
                 at.push_str(&key.replace('~', "~0").replace('/', "~1"));
-                tell(&CatalogText { capability, at: at.clone(), text: key, is_key: true });
-                visit_json_texts(capability, value.slice(raw), at, tell);
+                let text = key;
+                tell(&CatalogText { server, capability, at: at.clone(), text, is_key: true });
+                visit_json_texts(of, value.slice(raw), at, tell);
                 at.truncate(base);
             }
         }
         Some(b'[') => {
             for (number, value) in scan::elements(raw).enumerate() {
                 at.push_str(&format!("/{number}"));
-                visit_json_texts(capability, value.slice(raw), at, tell);
+                visit_json_texts(of, value.slice(raw), at, tell);
                 at.truncate(base);
             }
         }

@@ -60,11 +60,6 @@ const CODES: [(FindingCode, &str, FindingSeverity); 14] = [
 ];
 
 impl FindingCode {
-    /// All codes, in the order of the documentation.
-    pub fn all() -> impl Iterator<Item = Self> {
-        CODES.into_iter().map(|(code, ..)| code)
-    }
-
     /// Returns the stable string form.
     pub fn as_str(self) -> &'static str {
         CODES[self as usize].1
@@ -158,4 +153,18 @@ pub(crate) fn excerpt(text: &str, at: usize) -> String {
     let shown: String = rest.by_ref().take(EXCERPT).map(one_line).collect();
     let end = if rest.next().is_some() { "…" } else { "" };
     format!("{mark}{}{end}", escape_invisible(&shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_words_and_all_different() {
+        let mut words: Vec<_> = CODES.iter().map(|(code, ..)| code.as_str()).collect();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), CODES.len());
+        assert!(words.iter().all(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-')));
+    }
 }

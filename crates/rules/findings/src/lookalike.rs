@@ -5,10 +5,12 @@
 //! that only looks the same has no innocent reason.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
 use unicode_security::MixedScript;
 
+use crate::catalog::CatalogText;
 use crate::finding::{Finding, FindingCode, FindingSeverity, excerpt};
 use crate::words::visual_skeleton;
 
@@ -25,6 +27,14 @@ struct OwnedName {
     name: String,
 }
 
+impl OwnedName {
+    fn of_tool(server: &ServerName, name: &Arc<str>) -> Self {
+        let kind = CapabilityKind::Tool;
+        let id = CapabilityId { server: server.clone(), kind, name: name.clone() };
+        Self { server: server.clone(), capability: Some(id), name: name.to_string() }
+    }
+}
+
 /// Returns a finding for every name that can be mistaken for a name of another server.
 pub(crate) fn find_lookalikes(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> {
     let own = servers.iter().map(|(server, _)| OwnedName {
@@ -34,17 +44,9 @@ pub(crate) fn find_lookalikes(servers: &[(&ServerName, &Catalog)]) -> Vec<Findin
     });
     let mut found = find_similar_names(&own.collect::<Vec<_>>(), SHORTEST_SERVER);
     let tools = servers.iter().flat_map(|(server, catalog)| {
-        let names: BTreeSet<_> =
-            catalog.definitions(CapabilityKind::Tool).iter().map(|it| &it.name).collect();
-        names.into_iter().map(|name| OwnedName {
-            server: (*server).clone(),
-            capability: Some(CapabilityId {
-                server: (*server).clone(),
-                kind: CapabilityKind::Tool,
-                name: name.clone(),
-            }),
-            name: name.to_string(),
-        })
+        let tools = catalog.definitions(CapabilityKind::Tool).iter();
+        let names: BTreeSet<_> = tools.map(|it| &it.name).collect();
+        names.into_iter().map(|name| OwnedName::of_tool(server, name))
     });
     found.extend(find_similar_names(&tools.collect::<Vec<_>>(), SHORTEST_TOOL));
     found
@@ -83,21 +85,18 @@ fn find_similar_names(names: &[OwnedName], shortest: usize) -> Vec<Finding> {
 /// Returns the findings for a pair of similar names. If only one name is ASCII, the other one gets
 /// the finding; otherwise both do, because it is unknown which is the original.
 fn lookalike_findings(a: &OwnedName, b: &OwnedName) -> Vec<Finding> {
-    let finding = |of: &OwnedName, like: &OwnedName| Finding {
-        code: FindingCode::LooksAlike,
-        severity: match (of.name.is_ascii(), &of.capability) {
+    let finding = |of: &OwnedName, like: &OwnedName| {
+        let severity = match (of.name.is_ascii(), &of.capability) {
             (true, Some(_)) => FindingSeverity::Low, // tool names share few verbs and nouns
             (true, None) => FindingSeverity::Medium,
             (false, _) => FindingSeverity::High,
-        },
-        server: of.server.clone(),
-        capability: of.capability.clone(),
-        at: "name".to_owned(),
-        excerpt: excerpt(&of.name, 0),
-        message: match like.capability {
+        };
+        let message = match like.capability {
             Some(_) => format!("looks like `{}` of the server {}", like.name, like.server),
             None => format!("looks like the name of the server {}", like.name),
-        },
+        };
+        let text = CatalogText::name(&of.server, of.capability.as_ref());
+        text.finding(FindingCode::LooksAlike, severity, excerpt(&of.name, 0), message)
     };
     match (a.name.is_ascii(), b.name.is_ascii()) {
         (true, false) => vec![finding(b, a)],
@@ -135,26 +134,17 @@ fn one_letter_apart(a: &str, b: &str) -> bool {
 }
 
 /// Returns a finding if the name mixes letters of scripts that are not written together.
-pub(crate) fn find_mixed_scripts(
-    server: &ServerName,
-    capability: Option<&CapabilityId>,
-    name: &str,
-) -> Option<Finding> {
+pub(crate) fn find_mixed_scripts(name: &CatalogText<'_>) -> Option<Finding> {
     let addressed =
         |id: &CapabilityId| matches!(id.kind, CapabilityKind::Resource | CapabilityKind::Template);
-    if name.is_ascii() || name.is_single_script() || capability.is_some_and(addressed) {
+    let text = &name.text;
+    if text.is_ascii() || text.is_single_script() || name.capability.is_some_and(addressed) {
         return None;
     }
-    let odd = name.char_indices().find(|(_, c)| !c.is_ascii())?;
-    Some(Finding {
-        code: FindingCode::MixedScripts,
-        severity: FindingCode::MixedScripts.severity(),
-        server: server.clone(),
-        capability: capability.cloned(),
-        at: "name".to_owned(),
-        excerpt: excerpt(name, 0),
-        message: format!("mixes scripts: `{}` is U+{:04X}", odd.1, odd.1 as u32),
-    })
+    let odd = text.chars().find(|c| !c.is_ascii())?;
+    let code = FindingCode::MixedScripts;
+    let message = format!("mixes scripts: `{odd}` is U+{:04X}", odd as u32);
+    Some(name.finding(code, code.severity(), excerpt(text, 0), message))
 }
 
 #[cfg(test)]
@@ -217,9 +207,13 @@ mod tests {
     #[test]
     fn mixed_scripts_are_found_in_one_name() {
         let server = ServerName::new("s").unwrap();
-        assert!(find_mixed_scripts(&server, None, "githսb").is_some());
+        let named = |name: &'static str| CatalogText {
+            text: name.into(),
+            ..CatalogText::name(&server, None)
+        };
+        assert!(find_mixed_scripts(&named("githսb")).is_some());
         for honest in ["github", "zażółć", "メール送信", "Сервер"] {
-            assert_eq!(find_mixed_scripts(&server, None, honest), None, "{honest}");
+            assert_eq!(find_mixed_scripts(&named(honest)), None, "{honest}");
         }
     }
 }

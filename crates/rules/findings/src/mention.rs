@@ -30,15 +30,9 @@ pub(crate) fn find_mentions(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding>
                 return;
             }
             if let Some((at, other, what)) = first(server, text, &tools, &names) {
-                found.push(Finding {
-                    code: FindingCode::NamesOther,
-                    severity: FindingCode::NamesOther.severity(),
-                    server: (*server).clone(),
-                    capability: text.capability.cloned(),
-                    at: text.at.clone(),
-                    excerpt: excerpt(&text.text, at),
-                    message: format!("mentions {what} of the server {other}"),
-                });
+                let code = FindingCode::NamesOther;
+                let message = format!("mentions {what} of the server {other}");
+                found.push(text.finding(code, code.severity(), excerpt(&text.text, at), message));
             }
         });
     }

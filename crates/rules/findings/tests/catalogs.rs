@@ -109,12 +109,3 @@ fn a_flood_of_findings_is_cut() {
         (0..1000).map(|n| json!({"name": format!("t{n}"), "description": POISON})).collect();
     assert_eq!(find_in_server(&name("s"), &catalog(&tools)).len(), 200);
 }
-
-#[test]
-fn codes_are_words_and_all_different() {
-    let mut words: Vec<_> = FindingCode::all().map(FindingCode::as_str).collect();
-    words.sort_unstable();
-    words.dedup();
-    assert_eq!(words.len(), FindingCode::all().count());
-    assert!(words.iter().all(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-')));
-}

@@ -3,6 +3,8 @@
 
 use toolgate_model::is_invisible;
 
+use super::is_hidden;
+
 const BLOCK: usize = 32;
 /// The longest spelling of one character, in bytes: the escapes of a surrogate pair.
 const OVERLAP: usize = 12;
@@ -69,8 +71,7 @@ fn escape(rest: &[u8]) -> (bool, usize) {
         Some(b'b' | b'f') => (true, 2),
         Some(b'u') => {
             let (c, len) = decode_escape(rest);
-            let found = c.is_some_and(|c| is_invisible(c) && !matches!(c, '\n' | '\r' | '\t'));
-            (found, len)
+            (c.is_some_and(is_hidden), len)
         }
         _ => (false, 2),
     }
@@ -79,22 +80,18 @@ fn escape(rest: &[u8]) -> (bool, usize) {
 /// Returns the character that `\uXXXX`, or a pair of them, stands for, and the length of the
 /// escape. A lone surrogate is no character.
 pub fn decode_escape(rest: &[u8]) -> (Option<char>, usize) {
-    let Some(unit) = unit(rest) else { return (None, rest.len().min(6)) };
+    let Some(unit) = unit_at(rest) else { return (None, rest.len().min(6)) };
     if let Some(c) = char::from_u32(u32::from(unit)) {
         return (Some(c), 6);
     }
-    let low = unit_behind(rest);
+    let low = rest.get(6..).and_then(unit_at);
     match low.and_then(|low| char::decode_utf16([unit, low]).next()?.ok()) {
         Some(c) => (Some(c), 12),
         None => (None, 6),
     }
 }
 
-fn unit_behind(rest: &[u8]) -> Option<u16> {
-    unit(rest.get(6..)?)
-}
-
-fn unit(rest: &[u8]) -> Option<u16> {
+fn unit_at(rest: &[u8]) -> Option<u16> {
     let digits = rest.strip_prefix(b"\\u")?.get(..4)?;
     u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
