@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use toolgate_model::{CapabilityKind, Catalog, Definition, Origin, ServerSpec, ServerState};
+use toolgate_model::{
+    CapabilityKind, Catalog, Definition, Origin, ServerName, ServerSpec, ServerState,
+};
 use toolgate_session::CallerId;
 
 use crate::fleet::FleetShared;
@@ -46,6 +48,13 @@ pub struct OfferedCatalog {
     pub checked: Arc<CheckedCatalog>,
     /// True if this is the catalog of the server it replaces, shown until its own is known.
     pub is_from_predecessor: bool,
+}
+
+impl OfferedCatalog {
+    /// Returns the name of the server.
+    pub fn server(&self) -> &ServerName {
+        &self.fleet_server.spec.name
+    }
 }
 
 /// A declaration whose metadata can change while the process keeps running.

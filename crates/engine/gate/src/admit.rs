@@ -3,9 +3,7 @@
 //! A call above the limit waits in a queue. When the queue is full, the call is refused, so waiting
 //! calls cannot fill the gateway's memory.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use toolgate_fleet::Pool;
 use toolgate_model::ErrorCode;
 
@@ -19,9 +17,14 @@ pub(crate) const WAITS: usize = 128;
 /// The most calls that wait in the queue, over all callers.
 const QUEUE: usize = 1024;
 
-/// Counts the waiting calls.
-#[derive(Debug, Default)]
-pub(crate) struct AdmissionQueue(AtomicUsize);
+/// The places in which calls wait.
+pub(crate) struct AdmissionQueue(Semaphore);
+
+impl Default for AdmissionQueue {
+    fn default() -> Self {
+        Self(Semaphore::new(QUEUE))
+    }
+}
 
 /// The right to make one call. Dropping it returns the right.
 pub(crate) struct CallPermit<'a> {
@@ -33,15 +36,6 @@ impl<'a> CallPermit<'a> {
     /// Returns the server's slot while the call goes on, and keeps the caller's.
     pub(crate) fn release_server(self) -> SemaphorePermit<'a> {
         self.caller
-    }
-}
-
-/// One waiting call. Dropping it removes the call from the count.
-struct QueuedCallGuard<'a>(&'a AdmissionQueue);
-
-impl Drop for QueuedCallGuard<'_> {
-    fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -77,18 +71,14 @@ impl AdmissionQueue {
 
     /// Returns an error while the queue is full.
     pub(crate) fn check_room(&self) -> Result<(), GateError> {
-        match self.0.load(Ordering::Relaxed) < QUEUE {
-            true => Ok(()),
-            false => Err(full()),
+        match self.0.available_permits() {
+            0 => Err(full()),
+            _ => Ok(()),
         }
     }
 
-    fn wait(&self) -> Result<QueuedCallGuard<'_>, GateError> {
-        if self.0.fetch_add(1, Ordering::Relaxed) >= QUEUE {
-            self.0.fetch_sub(1, Ordering::Relaxed);
-            return Err(full());
-        }
-        Ok(QueuedCallGuard(self))
+    fn wait(&self) -> Result<SemaphorePermit<'_>, GateError> {
+        self.0.try_acquire().map_err(|_| full())
     }
 }
 

@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use toolgate_model::{ApprovalChannel, Digest, Effect, ErrorCode};
+use toolgate_policy::NO_APPROVER;
+use toolgate_store::ApprovalChoice;
 
 use crate::Gate;
 use crate::approvals::{
     ApprovalBindingRef, ApprovalBroker, CallApprovalOutcome, CallApprovalRequest, params_digest,
 };
-use crate::decide::{CallAuthorization, CallContext, CallTarget};
+use crate::decide::{CallContext, CallTarget};
 use crate::error::Denial;
 use crate::profile_view::ProfileView;
 
@@ -59,27 +61,27 @@ impl Gate {
         broker.find_grant(call.bound(definition), call.pinned_at)
     }
 
-    /// Asks for approval and records the question and its outcome.
+    /// Asks for approval, records the question and its outcome, and returns who approved.
     pub(crate) async fn await_approval(
         &self,
         call: &CallTarget<'_>,
-        CallAuthorization { because, .. }: CallAuthorization,
+        because: &str,
         via: ApprovalChannel,
-    ) -> Result<CallAuthorization, Denial> {
+    ) -> Result<String, Denial> {
         let context = &call.context;
         let Some(broker) = self.approvals() else {
-            let because = format!("nobody can be asked: {because}");
+            let because = format!("{NO_APPROVER}{because}");
             return Err(self.deny(call, ErrorCode::ApprovalDenied, because));
         };
-        self.record_decision(call, Effect::Ask, &because);
-        let approvals = context.view.governance.approvals();
+        self.record_decision(call, Effect::Ask, because);
+        let approvals = &context.view.governance.settings.approvals;
         let (params, definition) = (context.params, call.definition_digest());
         let obtained = broker.obtain(CallApprovalRequest {
             bound: call.bound(&definition).to_binding(),
             arguments: Bytes::copy_from_slice(&params.arguments),
             other_params: Bytes::copy_from_slice(&params.others),
             arguments_digest: params_digest(&params.arguments, &params.others),
-            because: because.clone().into_owned(),
+            because: because.to_owned(),
             via,
             port: context.port,
             era: context.caller.revision.era(),
@@ -88,20 +90,17 @@ impl Gate {
         });
         let obtained = obtained.await;
         let (id, choice, by) = match &obtained {
-            CallApprovalOutcome::Approved { by, id, choice } => {
-                (id.as_str(), choice.as_str(), by.as_str())
-            }
-            CallApprovalOutcome::Denied { by, id } => (id.as_str(), "deny", by.as_str()),
-            CallApprovalOutcome::Waiting { id } => (id.as_str(), "unanswered", ""),
+            CallApprovalOutcome::Decided { by, id, choice } => (&**id, choice.as_str(), &**by),
+            CallApprovalOutcome::Waiting { id } => (&**id, "unanswered", ""),
             CallApprovalOutcome::Cancelled => ("", "cancelled", ""),
-            CallApprovalOutcome::Refused(why) => ("", "not-asked", why.as_str()),
+            CallApprovalOutcome::Refused(why) => ("", "not-asked", &**why),
         };
         self.record_approval(context, id, choice, by);
-        authorize(obtained, &because, approvals.expiry)
+        authorize(obtained, because, approvals.expiry)
     }
 
     /// Records and returns a denial.
-    fn deny(&self, call: &CallTarget<'_>, code: ErrorCode, because: String) -> Denial {
+    pub(crate) fn deny(&self, call: &CallTarget<'_>, code: ErrorCode, because: String) -> Denial {
         self.record_decision(call, Effect::Deny, &because);
         Denial::new(code, because)
     }
@@ -114,7 +113,10 @@ impl Gate {
     ) -> Result<Arc<ProfileView>, Denial> {
         let context = &call.context;
         let refreshed = match self.fleet.pool(&context.id.server, &context.caller.tenant()) {
-            Ok(pool) => self.refresh_all_if_stale(context, &pool).await,
+            Ok(pool) => {
+                let CallContext { id, request, view, caller, .. } = *context;
+                self.refresh_all_if_stale(id, request, &pool, view, caller).await
+            }
             Err(_) => Default::default(),
         };
         let view = self.view(context.caller);
@@ -132,21 +134,19 @@ impl Gate {
     }
 }
 
-/// Turns the outcome of asking into an authorization or a denial.
+/// Turns the outcome of asking into the reason to send the call, or a denial.
 fn authorize(
     obtained: CallApprovalOutcome,
     because: &str,
     expiry: Duration,
-) -> Result<CallAuthorization, Denial> {
+) -> Result<String, Denial> {
     let (because, id, message) = match obtained {
-        CallApprovalOutcome::Approved { by, id, choice } => {
-            let choice = choice.as_str();
-            let because = format!("approved ({choice}) by {by}, approval {id}").into();
-            return Ok(CallAuthorization { because, ask_via: None });
-        }
-        CallApprovalOutcome::Denied { by, id } => {
+        CallApprovalOutcome::Decided { by, id, choice: ApprovalChoice::Deny } => {
             let because = format!("denied by {by}, approval {id}");
             (because.clone(), None, format!("refused: {because}"))
+        }
+        CallApprovalOutcome::Decided { by, id, choice } => {
+            return Ok(format!("approved ({}) by {by}, approval {id}", choice.as_str()));
         }
         CallApprovalOutcome::Waiting { id } => {
             let minutes = expiry.as_secs().div_ceil(60);

@@ -33,7 +33,7 @@ pub(crate) async fn check_arguments(
     if !request.is(method::TOOLS_CALL) {
         return None;
     }
-    let fact = view.tool(id)?;
+    let fact = &view.tools.get(id)?.fact;
     let misfit = match fact.is_cheap_to_check && raw_arguments(request).len() <= QUICK {
         true => find_misfit(fact, request)?,
         false => Box::pin(find_misfit_blocking(fact.clone(), request.clone(), slow)).await?,

@@ -18,7 +18,7 @@ use toolgate_policy::SCHEMA_MISMATCH;
 use toolgate_wire::{Frame, MessageKind, code, scan};
 
 use crate::Gate;
-use crate::decide::{CallAuthorization, CallContext, CallTarget};
+use crate::decide::{CallContext, CallTarget};
 use crate::error::{CallError, Denial};
 use crate::params::RequestParams;
 
@@ -102,10 +102,10 @@ impl Gate {
     pub(crate) async fn record_intent<'a>(
         &'a self,
         call: &'a CallTarget<'a>,
-        ruling: &CallAuthorization,
+        because: &str,
     ) -> Result<CallRecordGuard<'a>, Denial> {
         let (context, read_only) = (&call.context, call.attributes.read_only);
-        let taken = self.append_decision(call, Effect::Allow, &ruling.because);
+        let taken = self.append_decision(call, Effect::Allow, because);
         let written = match (taken, self.journal()) {
             (Some(Ok(ticket)), Some(journal))
                 if !read_only

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
-use toolgate_fleet::{FleetError, FleetServer};
+use toolgate_fleet::{CheckedDefinition, FleetError, FleetServer, OfferedCatalog};
 use toolgate_model::{
     ApprovalChannel, ApprovalMode, CapabilityId, CapabilityKind, ConfigScope, Digest, Effect,
     ErrorCode, GovernanceSettings, Origin, PolicyMode, has_tag_word,
 };
-use toolgate_policy::{CapabilityPolicy, DecisionReason, PolicyFacts, PolicyQuery};
+use toolgate_policy::{CapabilityPolicy, DecisionReason, NO_APPROVER, PolicyFacts, PolicyQuery};
 use toolgate_session::{Interactor, QuestionKind};
 use toolgate_wire::view::ToolView;
 use toolgate_wire::{Frame, method};
@@ -192,37 +192,13 @@ pub(crate) struct CallTarget<'a> {
     /// The digest of what is started or connected to under the server's name.
     pub(crate) identity: &'a Digest,
     /// The rules that can apply to it.
-    pub(crate) rules: TargetRules<'a>,
+    pub(crate) rules: Arc<CapabilityPolicy>,
     pub(crate) attributes: Cow<'a, CapabilityAttributes>,
     /// The digest of its definition, if it has one.
     pub(crate) definition: Option<Digest>,
     pub(crate) pinned_at: Option<SystemTime>,
     /// Why it must not be used, regardless of the rules.
     pub(crate) block: Option<&'a str>,
-}
-
-/// Rules prepared earlier: with the view, or for an earlier request.
-pub(crate) enum TargetRules<'a> {
-    Borrowed(&'a CapabilityPolicy),
-    Cached(Arc<CapabilityPolicy>),
-}
-
-impl std::ops::Deref for TargetRules<'_> {
-    type Target = CapabilityPolicy;
-
-    fn deref(&self) -> &CapabilityPolicy {
-        match self {
-            Self::Borrowed(rules) => rules,
-            Self::Cached(rules) => rules,
-        }
-    }
-}
-
-/// The decision of the rules about a request that they do not deny.
-pub(crate) struct CallAuthorization {
-    pub(crate) because: Cow<'static, str>,
-    /// Who has to approve first.
-    pub(crate) ask_via: Option<ApprovalChannel>,
 }
 
 impl CallTarget<'_> {
@@ -252,38 +228,49 @@ impl<'a> CallContext<'a> {
     /// Returns the target of the request; `None` if its server is gone.
     pub(crate) fn target(&self) -> Option<CallTarget<'a>> {
         let view = &**self.view;
-        let block = view.block_reason(self.id).map(|because| because.rule.as_str());
-        let block = self.stale.or(block);
-        if let Some(tool) = view.offered_tool(self.id) {
-            let member = &view.offered()[tool.server].fleet_server;
-            let policy = &view.governance.policy;
-            let rules = tool.rules.get_or_init(|| policy.prepare(self.id, &tool.attributes.tags));
-            return Some(CallTarget {
-                context: *self,
-                member,
-                identity: view.identity(tool.server),
-                rules: TargetRules::Borrowed(rules),
-                attributes: Cow::Borrowed(&tool.attributes),
-                definition: Some(*tool.fact.digest()),
-                pinned_at: tool.pinned_at,
-                block,
-            });
-        }
-        let place = view.server_index(&self.id.server)?;
-        let (offered, identity) = (&view.offered()[place], view.identity(place));
-        let (member, known) = (&offered.fleet_server, &offered.checked);
-        let fact = known.definition(self.id.kind, &self.id.name);
-        let marks = CapabilityAttributes::of(member, self.id, fact.map(|fact| &fact.raw[..]));
+        let Some(tool) = view.tools.get(self.id) else {
+            let place = view.offered.iter().position(|it| *it.server() == self.id.server)?;
+            let OfferedCatalog { fleet_server: member, checked, .. } = &view.offered[place];
+            let fact = checked.definition(self.id.kind, &self.id.name);
+            return Some(self.target_on(member, &view.identities[place], fact));
+        };
+        let prepare = || Arc::new(view.governance.policy.prepare(self.id, &tool.attributes.tags));
         Some(CallTarget {
+            context: *self,
+            member: &view.offered[tool.server].fleet_server,
+            identity: &view.identities[tool.server],
+            rules: tool.rules.get_or_init(prepare).clone(),
+            attributes: Cow::Borrowed(&tool.attributes),
+            definition: Some(*tool.fact.digest()),
+            pinned_at: tool.pinned_at,
+            block: self.block_reason(),
+        })
+    }
+
+    /// Returns the target of the request on a server that need not be part of the view.
+    pub(crate) fn target_on(
+        &self,
+        member: &'a Arc<FleetServer>,
+        identity: &'a Digest,
+        fact: Option<&Arc<CheckedDefinition>>,
+    ) -> CallTarget<'a> {
+        let marks = CapabilityAttributes::of(member, self.id, fact.map(|fact| &fact.raw[..]));
+        CallTarget {
             context: *self,
             member,
             identity,
-            rules: TargetRules::Cached(view.governance.prepared_rules(self.id, &marks.tags)),
+            rules: self.view.governance.prepared_rules(self.id, &marks.tags),
             attributes: Cow::Owned(marks),
             definition: fact.map(|fact| *fact.digest()),
-            pinned_at: view.withheld.pinned_at.get(self.id).copied(),
-            block,
-        })
+            pinned_at: self.view.withheld.pinned_at.get(self.id).copied(),
+            block: self.block_reason(),
+        }
+    }
+
+    /// Returns why the capability must not be used, regardless of the rules.
+    fn block_reason(&self) -> Option<&'a str> {
+        let reason = || self.view.block_reason(self.id).map(|because| because.rule.as_str());
+        self.stale.or_else(reason)
     }
 
     /// Like `target`, but returns an error if the server is gone.
@@ -299,12 +286,7 @@ impl<'a> CallContext<'a> {
     /// Returns the capabilities that an extension request names. The gate cannot know what the
     /// method does to them, so their rules apply to the request as well.
     pub(crate) fn named_capabilities(&self) -> BTreeSet<CapabilityId> {
-        match self.id.kind {
-            CapabilityKind::Method => {
-                extension::named_capabilities(self.view, self.id, self.request)
-            }
-            _ => BTreeSet::new(),
-        }
+        extension::named_capabilities(self.view, self.id, self.request)
     }
 
     /// Returns true if the request only withdraws something, which needs no approval.
@@ -315,17 +297,14 @@ impl<'a> CallContext<'a> {
 
 impl Gate {
     /// Applies the rules. A denied request is recorded and refused.
-    pub(crate) fn evaluate_policy(
-        &self,
-        call: &CallTarget<'_>,
-    ) -> Result<CallAuthorization, Denial> {
-        let CallDecision { outcome, because, code } = self.decide(call);
-        if outcome == DecisionOutcome::Refused {
-            self.record_decision(call, Effect::Deny, &because);
-            return Err(Denial::new(code, because.into_owned()));
+    pub(crate) fn evaluate_policy(&self, call: &CallTarget<'_>) -> Result<CallDecision, Denial> {
+        let decision = self.decide(call);
+        match decision.outcome {
+            DecisionOutcome::Refused => {
+                Err(self.deny(call, decision.code, decision.because.into_owned()))
+            }
+            _ => Ok(decision),
         }
-        let ask_via = outcome.via().filter(|via| *via != ApprovalChannel::Client);
-        Ok(CallAuthorization { because, ask_via })
     }
 
     /// Decides a request, for the gate itself and for everything that predicts its decisions.
@@ -376,7 +355,7 @@ impl Gate {
             shows_forms: stores.is_some() && forms(),
             is_attended: stores.is_some_and(|stores| stores.is_attended()),
         };
-        let settings = view.governance.source();
+        let settings = &view.governance.settings;
         let outcome = DecisionOutcome::of(settings, decision.effect, written, &asker);
         let code = match decision.reason {
             DecisionReason::Blocked(_) => ErrorCode::PinChanged,
@@ -388,10 +367,7 @@ impl Gate {
             (DecisionOutcome::ClientApproves, _) => {
                 format!("{because}; its client approves by itself").into()
             }
-            // The prefix that `DecisionReasonKind::parse` reads from the journal.
-            (DecisionOutcome::Refused, Effect::Ask) => {
-                format!("nobody can be asked: {because}").into()
-            }
+            (DecisionOutcome::Refused, Effect::Ask) => format!("{NO_APPROVER}{because}").into(),
             _ => because,
         };
         CallDecision { outcome, because, code }
@@ -415,8 +391,6 @@ impl Gate {
             built_in: pins::is_builtin(member),
             tainted: taints && self.taint(context.caller).is_raised(),
             destructive: marks.destructive,
-            // Whether an approver is available is checked later, when one is needed.
-            can_ask: true,
         }
     }
 }

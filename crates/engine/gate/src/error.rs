@@ -127,11 +127,7 @@ impl From<FleetError> for GateError {
 
 /// A request that was denied or not approved in time.
 #[derive(Debug)]
-pub(crate) struct Denial(Box<DenialDetails>);
-
-/// The contents of a denial.
-#[derive(Debug)]
-struct DenialDetails {
+pub(crate) struct Denial {
     code: ErrorCode,
     effect: Effect,
     because: String,
@@ -145,7 +141,7 @@ impl Denial {
     /// Returns a denial for this reason.
     pub(crate) fn new(code: ErrorCode, because: String) -> Self {
         let (effect, message) = (Effect::Deny, format!("refused: {because}"));
-        Self(Box::new(DenialDetails { code, effect, because, id: None, message }))
+        Self { code, effect, because, id: None, message }
     }
 
     /// Returns the denial of a call that was not approved: pending with an `id`, otherwise denied.
@@ -154,7 +150,7 @@ impl Denial {
             Some(_) => (ErrorCode::ApprovalPending, Effect::Ask),
             None => (ErrorCode::ApprovalDenied, Effect::Deny),
         };
-        Self(Box::new(DenialDetails { code, effect, because, id, message }))
+        Self { code, effect, because, id, message }
     }
 
     /// Returns the denial for a request that cannot be recorded.
@@ -166,28 +162,22 @@ impl Denial {
         Self::new(ErrorCode::JournalWrite, because)
     }
 
-    /// Returns the members of the decision, without the code.
-    fn members(&self) -> String {
-        let DenialDetails { effect, because, id, .. } = &*self.0;
-        let id = id.as_ref().map(|id| format!(",\"id\":{}", string::encode(id)));
-        let (because, id) = (string::encode(because), id.unwrap_or_default());
-        format!(r#""effect":"{effect}","because":{because}{id}"#)
-    }
-
     /// Returns the answer for the caller: a tool error that a model can read, or a protocol error
     /// if no tool was called. Both carry the decision for programs.
     pub(crate) fn answer(self, context: &CallContext<'_>) -> Result<Frame, GateError> {
-        let decision = self.members();
+        let Self { code, effect, because, id, message } = self;
+        let id = id.map(|id| format!(",\"id\":{}", string::encode(&id))).unwrap_or_default();
+        let because = string::encode(&because);
+        let decision = format!(r#""effect":"{effect}","because":{because}{id}"#);
         let calls = context.request.is(method::TOOLS_CALL);
         let params = context.request.params().unwrap_or_default();
         if calls && !arguments::wants_task(context.view, context.id, params, context.caller) {
-            let (code, text) = (self.0.code, string::encode(&self.0.message));
+            let text = string::encode(&message);
             let result = format!(
                 r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true,"_meta":{{"{DECISION}":{{"code":"{code}",{decision}}}}}}}"#
             );
             return own_tools::tool_result(&result, context.caller.revision);
         }
-        let DenialDetails { code, message, .. } = *self.0;
         let data = format!("{{{decision}}}").into();
         Err(GateError { data: Some(data), ..GateError::new(code, message) })
     }

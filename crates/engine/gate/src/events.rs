@@ -215,7 +215,7 @@ fn translate_notification(
     // A task belongs to its principal, whatever that principal's profile shows.
     match everybody || matches!(event, GateEvent::TaskStatus { .. }) {
         true => vec![event],
-        false => restrict(seeing.iter().map(|view| view.profile().clone()), event),
+        false => restrict(seeing.iter().map(|view| view.profile.clone()), event),
     }
 }
 
@@ -264,7 +264,7 @@ fn translate_update(
         for shown in uris::expose_updated_uri(view, server, frame) {
             let Some(uri) = shown.name().map(Cow::into_owned) else { continue };
             let known = named.entry(uri).or_insert_with(|| (shown, Vec::new()));
-            known.1.push(view.profile().clone());
+            known.1.push(view.profile.clone());
         }
     }
     let events = named.into_values().flat_map(|(frame, profiles)| {

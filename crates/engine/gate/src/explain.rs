@@ -2,7 +2,6 @@
 //!
 //! It uses the current catalogs and rules. Nothing is sent, asked or recorded.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use toolgate_fleet::{CheckedCatalog, FleetServer};
@@ -11,9 +10,7 @@ use toolgate_policy::RuleExplanation;
 use toolgate_session::Interactor;
 use toolgate_wire::{Frame, MessageLimits, build, method, string};
 
-use crate::decide::{
-    CallContext, CallDecision, CallTarget, CapabilityAttributes, DecisionOutcome, TargetRules,
-};
+use crate::decide::{CallContext, CallDecision, CallTarget, DecisionOutcome};
 use crate::params::RequestParams;
 use crate::{Caller, Gate, GateError, Visibility};
 
@@ -80,18 +77,9 @@ impl Gate {
             CallContext { view, request, id, caller, port, number: 0, stale: None, params };
         let fact = known.as_ref().and_then(|known| known.definition(id.kind, &id.name));
         let identity = member.spec.digest();
-        let call = context.target().unwrap_or_else(|| {
-            let marks = CapabilityAttributes::of(&member, id, fact.map(|fact| &fact.raw[..]));
-            CallTarget {
-                context,
-                member: &member,
-                identity: &identity,
-                rules: TargetRules::Cached(view.governance.prepared_rules(id, &marks.tags)),
-                attributes: Cow::Owned(marks),
-                definition: fact.map(|fact| *fact.digest()),
-                pinned_at: None,
-                block: view.block_reason(id).map(|because| because.rule.as_str()),
-            }
+        let call = context.target().unwrap_or_else(|| CallTarget {
+            pinned_at: None,
+            ..context.target_on(&member, &identity, fact)
         });
         let grant = self.find_grant(&call);
         let facts = self.facts(&call, grant.as_deref());

@@ -18,17 +18,13 @@
 use std::collections::BTreeSet;
 
 use toolgate_exposure::UriOwner;
-use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ErrorCode, ServerName};
+use toolgate_model::{CapabilityId, CapabilityKind, ErrorCode, ServerName};
 use toolgate_wire::method::MethodTarget;
 use toolgate_wire::{Frame, method, scan, string};
 
-use crate::decide::CallContext;
-use crate::error::CallError;
-use crate::gate::GateRequest;
-use crate::params::RequestParams;
+use crate::GateError;
 use crate::profile_view::ProfileView;
 use crate::resolve::{self, ResolvedCapability};
-use crate::{Gate, GateError, skills};
 
 /// Protocol requests that never reach a server through the gate.
 const OF_THE_PROTOCOL: [&str; 12] = [
@@ -51,56 +47,22 @@ pub(crate) fn is_extension_method(method: &str) -> bool {
     MethodTarget::from_method(method).is_none()
 }
 
-impl Gate {
-    /// Forwards an extension request to its server.
-    pub(crate) async fn pass_extension(
-        &self,
-        request: GateRequest<'_>,
-    ) -> Result<Frame, GateError> {
-        let GateRequest { frame, caller, port } = request;
-        let view = self.view(caller);
-        self.check_profile_exists(&view)?;
-        if frame.is(skills::LIST) && view.skill_servers().len() > 1 {
-            return self.list_skills(&view, request).await;
-        }
-        let mut resolved = find(&view, frame)?;
-        let id = &resolved.id.clone();
-        let Some(lease) = self.lease_server(&view, &id.server, caller)? else {
-            return Box::pin(self.pass_extension(request)).await;
-        };
-        let (number, params, stale) = (self.next_call(), &RequestParams::of(frame), None);
-        let context =
-            CallContext { view: &view, request: frame, id, caller, port, number, stale, params };
-        let refreshed = self.refresh_all_if_stale(&context, &lease).await; // the lists must be recent
-        if let Some(view) = &refreshed.view {
-            resolved = find(view, frame)?;
-        }
-        if resolved.id != *id {
-            return Box::pin(self.pass_extension(request)).await;
-        }
-        let (view, stale) =
-            (refreshed.view.as_ref().unwrap_or(&view), refreshed.failure.as_deref());
-        let context = CallContext { view, stale, ..context };
-        match self.decide_and_send(context, resolved.rename, lease).await {
-            // A new server has this name now, and the decision was not about that one.
-            Err(CallError::Replaced(_)) => Box::pin(self.pass_extension(request)).await,
-            answer => answer.or_else(|stop| stop.answer(&context)),
-        }
-    }
-}
-
 pub(crate) fn method_id(server: &ServerName, method: &str) -> CapabilityId {
     CapabilityId { server: server.clone(), kind: CapabilityKind::Method, name: method.into() }
 }
 
 /// Returns every capability of the server that a request names, at any depth: by `uri`, listed or
 /// not, and by `name` if it matches a tool or prompt as the server spells it or as the caller sees
-/// it. Keys match in either case, because a server may not distinguish `Name` from `name`.
+/// it. Keys match in either case, because a server may not distinguish `Name` from `name`. Only a
+/// request of an extension names any.
 pub(crate) fn named_capabilities(
     view: &ProfileView,
     method: &CapabilityId,
     request: &Frame,
 ) -> BTreeSet<CapabilityId> {
+    if method.kind != CapabilityKind::Method {
+        return BTreeSet::new();
+    }
     let mut named = Vec::new();
     collect_references(request.params().unwrap_or_default(), &mut named);
     let server = &method.server;
@@ -181,24 +143,28 @@ fn collect_references(value: &[u8], named: &mut Vec<(NamedParam, String)>) {
     }
 }
 
-fn find(view: &ProfileView, request: &Frame) -> Result<ResolvedCapability, GateError> {
-    let method = request.method().unwrap_or_default();
-    let on = |server| method_id(server, &method);
-    if OF_THE_PROTOCOL.contains(&&*method) {
-        return Err(method_not_found(&method, &[]));
+/// Resolves an extension request to a method of its server.
+pub(crate) fn find(
+    view: &ProfileView,
+    request: &Frame,
+    method: &str,
+) -> Result<ResolvedCapability, GateError> {
+    let on = |server| method_id(server, method);
+    if OF_THE_PROTOCOL.contains(&method) {
+        return Err(method_not_found(method, &[]));
     }
-    if let Some(target) = by_target(view, request, &method) {
+    if let Some(target) = by_target(view, request, method) {
         return Ok(ResolvedCapability { id: on(&target.id.server), ..target });
     }
     let family = method.split('/').next().unwrap_or_default();
     let named = |key: &str| key.rsplit('/').next() == Some(family);
-    let mut servers = with_extension(view, named);
+    let mut servers: Vec<_> = view.servers_with_extension(named).collect();
     if servers.is_empty() {
-        servers = with_extension(view, |_| true);
+        servers = view.servers_with_extension(|_| true).collect();
     }
     match servers.as_slice() {
         [only] => Ok(ResolvedCapability { id: on(only), rename: None }),
-        several => Err(method_not_found(&method, several)),
+        several => Err(method_not_found(method, several)),
     }
 }
 
@@ -231,20 +197,6 @@ fn by_target(view: &ProfileView, request: &Frame, method: &str) -> Option<Resolv
 
 fn resource(server: &ServerName, uri: &str) -> CapabilityId {
     CapabilityId { server: server.clone(), kind: CapabilityKind::Resource, name: uri.into() }
-}
-
-/// Returns the servers with an extension whose key passes the test.
-fn with_extension(view: &ProfileView, test: impl Fn(&str) -> bool) -> Vec<&ServerName> {
-    let servers = view.visible_servers().filter(|(_, catalog)| has_extension(catalog, &test));
-    servers.map(|(name, _)| name).collect()
-}
-
-/// Returns true if a server declared an extension whose key passes the test.
-pub(crate) fn has_extension(catalog: &Catalog, test: impl Fn(&str) -> bool) -> bool {
-    let capabilities = &catalog.capabilities[..];
-    let at = scan::member(capabilities, "extensions");
-    let extensions = at.map(|at| at.slice(capabilities)).unwrap_or_default();
-    scan::members(extensions).any(|(key, _)| test(&key))
 }
 
 fn method_not_found(method: &str, candidates: &[&ServerName]) -> GateError {

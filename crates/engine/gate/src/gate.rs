@@ -8,12 +8,14 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
 use toolgate_exposure::UriOwner;
 use toolgate_fleet::{ApplyReport, Fleet, FleetError, FleetServer, ServerLease, ServerStatus};
 use toolgate_model::{
-    CapabilityId, CapabilityKind, DiscoveryStatus, GovernanceSettings, PoolScope, ServerName,
+    ApprovalChannel, CapabilityId, CapabilityKind, DiscoveryStatus, GovernanceSettings, PoolScope,
+    ServerName,
 };
 use toolgate_session::{Interactor, OutboundRequest};
 use toolgate_wire::mcp_headers::ArgumentHeader;
@@ -22,7 +24,7 @@ use toolgate_wire::{Era, Frame, Span, method};
 
 use crate::admit::AdmissionQueue;
 use crate::caller_states::CallerStates;
-use crate::decide::{CallAuthorization, CallContext, CallTarget};
+use crate::decide::{CallContext, CallDecision, CallTarget};
 use crate::error::CallError;
 use crate::events::{self, GateEvent};
 use crate::governance::ActiveGovernance;
@@ -37,8 +39,8 @@ use crate::taint::TaintTable;
 use crate::tasks::{self, OutboundCall, TaskTable};
 use crate::tool_search::ToolIndex;
 use crate::{
-    Caller, CallerId, GateError, GatewaySettings, arguments, extension, own_tools, resolve,
-    sanitize, settings,
+    Caller, CallerId, GateError, GatewaySettings, arguments, own_tools, resolve, sanitize,
+    settings, skills,
 };
 
 /// How long after the start callers wait for servers without a known catalog. Many clients list
@@ -67,7 +69,7 @@ pub struct Gate {
     pub(crate) results: ResultStorage,
     pub(crate) events: broadcast::Sender<GateEvent>,
     pub(crate) governance: ArcSwap<ActiveGovernance>,
-    pub(crate) pins: PinRegistry,
+    pub(crate) pins: Mutex<PinRegistry>,
     pub(crate) samplings: Arc<SamplingTracker>,
     pub(crate) stores: OnceLock<GateStores>,
     pub(crate) taints: TaintTable,
@@ -92,7 +94,7 @@ impl Gate {
             results: ResultStorage::default(),
             events: broadcast::channel(EVENTS).0,
             governance: ArcSwap::default(),
-            pins: PinRegistry::default(),
+            pins: Mutex::default(),
             samplings: Arc::default(),
             stores: OnceLock::new(),
             taints: TaintTable::default(),
@@ -176,12 +178,12 @@ impl Gate {
                 let answer = sanitize::small(Box::pin(self.handle_task_request(request)).await?);
                 return Ok(self.limit_result(&self.view(caller), frame, caller, answer).await);
             }
-            Some(method) if extension::is_extension_method(method) => {
-                return Box::pin(self.pass_extension(request)).await;
-            }
             _ => {}
         }
         let view = self.view(caller);
+        if frame.is(skills::LIST) && view.skill_servers.len() > 1 {
+            return Box::pin(self.list_skills(&view, request)).await;
+        }
         if own_tools::is_own_tool_call(&view, frame) {
             return Box::pin(self.call_own_tool(&view, request)).await;
         }
@@ -202,7 +204,12 @@ impl Gate {
         let Some(lease) = self.lease_server(view, &resolved.id.server, caller)? else {
             return self.pass_again(request).await;
         };
-        let refreshed = self.refresh_if_stale(&resolved.id, &lease, view, caller).await;
+        let refreshed = match resolved.id.kind {
+            CapabilityKind::Method => {
+                Box::pin(self.refresh_all_if_stale(&resolved.id, frame, &lease, view, caller)).await
+            }
+            _ => self.refresh_if_stale(&resolved.id, &lease, view, caller).await,
+        };
         if let Some(view) = &refreshed.view {
             resolved = resolve::capability(view, frame)?;
             if resolved.id.server != *lease.server() {
@@ -229,7 +236,7 @@ impl Gate {
         &'a self,
         request: GateRequest<'a>,
     ) -> BoxFuture<'a, Result<Frame, GateError>> {
-        Box::pin(async move { self.pass_to_server(&self.view(request.caller), request).await })
+        Box::pin(self.route(request))
     }
 
     /// Decides a request and sends it if it passes.
@@ -241,13 +248,13 @@ impl Gate {
     ) -> Result<Frame, CallError> {
         self.queue.check_room()?; // before a person is asked
         let call = context.require_target()?;
-        let ruling = self.evaluate_policy(&call)?; // the rules first
-        let Some(via) = ruling.ask_via else {
-            return self.send(&call, &ruling, rename, lease).await;
+        let CallDecision { outcome, because, .. } = self.evaluate_policy(&call)?; // the rules first
+        let Some(via) = outcome.via().filter(|via| *via != ApprovalChannel::Client) else {
+            return self.send(&call, &because, rename, lease).await;
         };
         drop(lease); // a person may take a long time
         Box::pin(async {
-            let ruling = self.await_approval(&call, ruling, via).await?; // then a person
+            let because = self.await_approval(&call, &because, via).await?; // then a person
             let (view, lease) = loop {
                 let view = self.recheck_approved(&call).await?; // the wait may have been long
                 if let Some(lease) = self.lease_server(&view, &context.id.server, context.caller)? {
@@ -255,7 +262,7 @@ impl Gate {
                 }
             };
             let call = CallContext { view: &view, ..context }.require_target()?;
-            self.send(&call, &ruling, rename, lease).await
+            self.send(&call, &because, rename, lease).await
         })
         .await
     }
@@ -263,13 +270,13 @@ impl Gate {
     async fn send(
         &self,
         call: &CallTarget<'_>,
-        ruling: &CallAuthorization,
+        because: &str,
         rename: Option<(Span, Bytes)>,
         lease: ServerLease,
     ) -> Result<Frame, CallError> {
         let CallContext { view, request, id, caller, port, .. } = call.context;
         let permit = self.queue.admit(caller, &lease).await?;
-        let record = self.record_intent(call, ruling).await?; // before anything is sent
+        let record = self.record_intent(call, because).await?; // before anything is sent
         let asks = self.guard_interactor(&lease, port.clone()); // limits the server's questions
         let outbound = OutboundRequest { frame: request.clone(), rename, interactor: asks.clone() };
         let repeatable = || call.attributes.read_only || call.attributes.idempotent;
@@ -280,10 +287,10 @@ impl Gate {
         if answer.is_ok() && !call.is_trusted() {
             self.taint(caller).raise(); // results of untrusted servers taint the caller
         }
-        let response =
-            ResponseContext { view, caller, pool, request, id: call.context.capability_id() };
+        let (method, id) = (&request.method().unwrap_or_default(), call.context.capability_id());
+        let response = ResponseContext { view, caller, pool, method, id };
         let answer = response.present(answer?); // in the caller's revision
-        let answer = server_questions::reject_unsafe_urls(&id.server, answer);
+        let answer = server_questions::reject_unsafe_urls(lease.server(), answer);
         let answer = sanitize::answer(answer).await; // without hidden text
         let answer = asks.declined.explain(request, answer); // names the declined questions
         Ok(self.limit_result(view, request, caller, answer).await) // within the profile's limit
@@ -333,11 +340,10 @@ impl Gate {
     pub(crate) fn check_profile_exists(&self, view: &ProfileView) -> Result<(), GateError> {
         match view.profile_definition() {
             Some(_) => Ok(()),
-            None => Err(settings::unknown_profile(
-                &self.settings().profiles,
-                view.profile(),
-                " any more",
-            )),
+            None => {
+                let now = self.settings();
+                Err(settings::unknown_profile(&now.profiles, &view.profile, " any more"))
+            }
         }
     }
 

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use toolgate_model::{
-    ApprovalChannel, ApprovalSettings, CapabilityId, GovernanceSettings, Posture, ServerName,
-};
+use toolgate_model::{ApprovalChannel, CapabilityId, GovernanceSettings, Posture, ServerName};
 use toolgate_policy::{CapabilityPolicy, Policy};
 
 use crate::decide::ApprovalContext;
@@ -26,7 +24,7 @@ const KEPT: usize = 256;
 
 /// Rules and governance settings, ready for use.
 pub(crate) struct ActiveGovernance {
-    source: GovernanceSettings,
+    pub(crate) settings: GovernanceSettings,
     pub(crate) policy: Policy,
     /// The servers the rules were compiled for, and whether a project file declares each.
     servers: BTreeMap<ServerName, bool>,
@@ -50,15 +48,13 @@ impl ActiveGovernance {
         }
         let governed = settings.posture == Posture::Governed;
         let recheck = settings.recheck.unwrap_or(if governed { RECHECK_GOVERNED } else { RECHECK });
-        let taints = settings.taint.unwrap_or(governed);
-        let (servers, kept) = (BTreeMap::new(), Mutex::default());
         Self {
-            source: settings.clone(),
+            settings: settings.clone(),
             policy,
-            servers,
-            taint_enabled: taints,
+            servers: BTreeMap::new(),
+            taint_enabled: settings.taint.unwrap_or(governed),
             recheck,
-            rule_cache: kept,
+            rule_cache: Mutex::default(),
         }
     }
 
@@ -67,16 +63,8 @@ impl ActiveGovernance {
     fn for_servers(&self, servers: BTreeMap<ServerName, bool>) -> Self {
         let proposed = servers.iter().filter(|(_, proposed)| **proposed).map(|(name, _)| name);
         let policy = self.policy.with_servers(servers.keys()).with_proposed_servers(proposed);
-        let settings = self.source.clone();
-        let kept = Mutex::default();
-        Self {
-            source: settings,
-            policy,
-            servers,
-            taint_enabled: self.taint_enabled,
-            recheck: self.recheck,
-            rule_cache: kept,
-        }
+        let (settings, rule_cache) = (self.settings.clone(), Mutex::default());
+        Self { settings, policy, servers, rule_cache, ..*self }
     }
 
     /// Returns the rules that can apply to a capability other than a tool. They are cached, because
@@ -98,20 +86,8 @@ impl ActiveGovernance {
         rules
     }
 
-    pub(crate) fn posture(&self) -> Posture {
-        self.source.posture
-    }
-
     pub(crate) fn is_governed(&self) -> bool {
-        self.posture() == Posture::Governed
-    }
-
-    pub(crate) fn approvals(&self) -> &ApprovalSettings {
-        &self.source.approvals
-    }
-
-    pub(crate) fn source(&self) -> &GovernanceSettings {
-        &self.source
+        self.settings.posture == Posture::Governed
     }
 }
 
@@ -178,7 +154,7 @@ impl Gate {
         &self,
         settings: &GovernanceSettings,
     ) -> Option<Arc<ActiveGovernance>> {
-        let differs = self.governance.load().source != *settings;
+        let differs = self.governance.load().settings != *settings;
         differs.then(|| Arc::new(ActiveGovernance::of(settings)))
     }
 

@@ -16,6 +16,7 @@ use toolgate_model::{CapabilityId, CapabilityKind, ExposureMode, Profile};
 use toolgate_search::tokens::estimate;
 use toolgate_wire::{Frame, Revision, method, scan, string};
 
+use crate::arguments::raw_arguments;
 use crate::gate::GateRequest;
 use crate::present::own_result;
 use crate::profile_view::ProfileView;
@@ -155,9 +156,6 @@ pub(crate) fn is_own_tool_call(view: &ProfileView, request: &Frame) -> bool {
         && request.name().is_some_and(|name| [SEARCH, CALL, CALL_READ_ONLY].contains(&&*name))
 }
 
-/// What is wrong with a call, for the caller's model.
-struct OwnToolError(String);
-
 impl Gate {
     /// Answers a call of one of the gate's own tools.
     pub(crate) async fn call_own_tool(
@@ -188,7 +186,7 @@ impl Gate {
         };
         match done {
             Ok(result) => tool_result(&result, caller.revision),
-            Err(OwnToolError(message)) => tool_error(&message, caller.revision),
+            Err(message) => tool_error(&message, caller.revision),
         }
     }
 
@@ -197,12 +195,12 @@ impl Gate {
         view: &Arc<ProfileView>,
         request: &Frame,
         caller: &Arc<Caller>,
-    ) -> Result<String, OwnToolError> {
-        let arguments = arguments(request).unwrap_or(b"{}");
+    ) -> Result<String, String> {
+        let arguments = raw_arguments(request);
         let query = scan::member_text(arguments, "query");
         let query = query.filter(|query| !query.trim().is_empty());
         let query = query.ok_or_else(|| {
-            OwnToolError(format!("{SEARCH} needs `query`: a few words about what you want to do"))
+            format!("{SEARCH} needs `query`: a few words about what you want to do")
         })?;
         let limit = match scan::member(arguments, "limit").map(|at| at.slice(arguments)) {
             None | Some(b"null") => LIMIT,
@@ -210,7 +208,7 @@ impl Gate {
                 .ok()
                 .and_then(|raw| raw.parse::<usize>().ok())
                 .filter(|limit| *limit > 0)
-                .ok_or_else(|| OwnToolError("`limit` must be a whole number above 0".to_owned()))?,
+                .ok_or("`limit` must be a whole number above 0")?,
         };
         let query = &query[..query.floor_char_boundary(LONGEST_QUERY)];
         let found = self.tool_index.search(view, query, limit.min(LIMIT_AT_MOST)).await;
@@ -235,11 +233,6 @@ fn found_result(tools: &[String], to: Revision) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{text}}}]{structured}}}")
 }
 
-fn arguments(request: &Frame) -> Option<&[u8]> {
-    let params = request.params()?;
-    scan::member(params, "arguments").map(|at| at.slice(params))
-}
-
 fn is_known(view: &ProfileView, request: &Frame) -> bool {
     let name = request.name().unwrap_or_default();
     view.names().id_of(CapabilityKind::Tool, &name).is_some()
@@ -250,29 +243,26 @@ fn is_known(view: &ProfileView, request: &Frame) -> bool {
 fn may_write(view: &ProfileView, request: &Frame) -> bool {
     let name = request.name().unwrap_or_default();
     let tool = view.names().id_of(CapabilityKind::Tool, &name);
-    tool.and_then(|id| view.offered_tool(id)).is_some_and(|tool| !tool.attributes.read_only)
+    tool.and_then(|id| view.tools.get(id)).is_some_and(|tool| !tool.attributes.read_only)
 }
 
-fn may_write_text(name: &str) -> OwnToolError {
-    OwnToolError(format!(
-        "{name:?} is not known to only read, so {CALL_READ_ONLY} does not call it; use {CALL}"
-    ))
+fn may_write_text(name: &str) -> String {
+    format!("{name:?} is not known to only read, so {CALL_READ_ONLY} does not call it; use {CALL}")
 }
 
-fn no_such_tool(name: &str) -> OwnToolError {
+fn no_such_tool(name: &str) -> String {
     match name {
-        CALL | CALL_READ_ONLY => OwnToolError(format!(
-            "{name} cannot be called this way; pass the name of the tool to call"
-        )),
-        name => OwnToolError(format!("no tool named {name:?}; find its name with {SEARCH}")),
+        CALL | CALL_READ_ONLY => {
+            format!("{name} cannot be called this way; pass the name of the tool to call")
+        }
+        name => format!("no tool named {name:?}; find its name with {SEARCH}"),
     }
 }
 
 /// Returns the call that a call of the tool `by` stands for: the same request with another name and
 /// other arguments. Everything else, such as a progress token, is kept.
-fn inner_call(request: &Frame, by: &str) -> Result<Frame, OwnToolError> {
-    let needs =
-        || OwnToolError(format!("{by} needs `name`: the name of a tool, as returned by {SEARCH}"));
+fn inner_call(request: &Frame, by: &str) -> Result<Frame, String> {
+    let needs = || format!("{by} needs `name`: the name of a tool, as returned by {SEARCH}");
     let params = request.params_span().ok_or_else(needs)?;
     let raw = request.params().unwrap_or_default();
     let outer = scan::member(raw, "arguments").ok_or_else(needs)?;
@@ -284,9 +274,9 @@ fn inner_call(request: &Frame, by: &str) -> Result<Frame, OwnToolError> {
         None | Some(b"null") => edit.delete_member(params, "arguments"),
         Some(inner) if inner.starts_with(b"{") => edit.replace(outer.within(params), inner),
         Some(_) => {
-            return Err(OwnToolError(format!(
+            return Err(format!(
                 "`arguments` of {by} must be an object, such as {{\"key\": \"value\"}}"
-            )));
+            ));
         }
     };
     edit.finish_frame().map_err(|_| needs())

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use toolgate_exposure::ExposureReason;
 use toolgate_fleet::{FleetServer, OfferedCatalog, PinnableDefinition};
 use toolgate_model::{
@@ -45,11 +44,7 @@ type PinKey = (ServerName, Digest, Option<CapabilityKind>, Box<str>);
 
 /// All pins.
 #[derive(Default)]
-pub(crate) struct PinRegistry(Mutex<PinRegistryState>);
-
-/// The contents of the registry.
-#[derive(Default)]
-struct PinRegistryState {
+pub(crate) struct PinRegistry {
     pins: Pins,
     pinned_at: HashMap<PinKey, SystemTime>,
     /// Changes that were reported, with the new digest. Each is reported once.
@@ -95,23 +90,7 @@ fn pinned_id(server: &ServerName, what: Option<(CapabilityKind, &str)>) -> Optio
 
 impl PinRegistry {
     /// Replaces all pins by those in the store.
-    pub(crate) fn load(&self, pins: Vec<store::PinSummary>) {
-        self.0.lock().replace(&pins);
-    }
-
-    /// Like `load`, unless a pin was added since `since`; returns true if it replaced the pins.
-    fn load_unless_newer(&self, pins: &[store::PinSummary], since: u64) -> bool {
-        let mut register = self.0.lock();
-        let current = register.inserted == since;
-        if current {
-            register.replace(pins);
-        }
-        current
-    }
-}
-
-impl PinRegistryState {
-    fn replace(&mut self, pins: &[store::PinSummary]) {
+    pub(crate) fn replace(&mut self, pins: &[store::PinSummary]) {
         (self.pins, self.pinned_at) = Default::default();
         pins.iter().for_each(|pin| self.insert(pin));
     }
@@ -121,6 +100,10 @@ impl PinRegistryState {
         let capability = pin.capability.as_ref().map(|(kind, name)| (*kind, name.as_str()));
         self.pins.insert(&pin.server, pin.identity, capability, pin.digest, pin.bytes);
         self.pinned_at.insert(key(&pin.server, pin.identity, capability), pin.pinned_at);
+    }
+
+    fn evaluate(&self, posture: Posture, subject: &PinSubject<'_>) -> PinStatus {
+        evaluate_pin(&self.pins, self.lock.as_deref(), posture, subject)
     }
 }
 
@@ -138,8 +121,8 @@ struct PinCheck<'a> {
 }
 
 impl PinCheck<'_> {
-    fn run(mut self, register: &mut PinRegistryState) {
-        let server = &self.offered.fleet_server.spec.name;
+    fn run(mut self, register: &mut PinRegistry) {
+        let server = self.offered.server();
         let by = match register.pins.has_server(server, self.identity) {
             true => FIRST_SIGHT,
             false => FIRST_LISTING,
@@ -149,8 +132,7 @@ impl PinCheck<'_> {
             let (what, id) = (seen.capability, pinned_id(server, seen.capability));
             let (identity, digest) = (&self.identity, &seen.digest);
             let subject = PinSubject { server, identity, capability: what, digest };
-            let stands =
-                evaluate_pin(&register.pins, register.lock.as_deref(), self.posture, &subject);
+            let stands = register.evaluate(self.posture, &subject);
             let key = key(server, self.identity, what);
             if stands == PinStatus::New && !self.offered.is_from_predecessor {
                 let pin = self.pin(&seen, by);
@@ -177,7 +159,7 @@ impl PinCheck<'_> {
 
     fn pin(&self, seen: &PinnableDefinition<'_>, by: &str) -> Pin {
         Pin {
-            server: self.offered.fleet_server.spec.name.clone(),
+            server: self.offered.server().clone(),
             identity: self.identity,
             capability: seen.capability.map(|(kind, name)| (kind, name.to_owned())),
             digest: seen.digest,
@@ -188,12 +170,12 @@ impl PinCheck<'_> {
     }
 
     /// Checks whether anything may be used of a server that is not pinned individually.
-    fn check_server(&mut self, register: &PinRegistryState) {
-        let server = &self.offered.fleet_server.spec.name;
+    fn check_server(&mut self, register: &PinRegistry) {
+        let server = self.offered.server();
         let any = Some((CapabilityKind::Resource, "*"));
         let digest = &self.identity;
         let subject = PinSubject { server, identity: &self.identity, capability: any, digest };
-        let stands = evaluate_pin(&register.pins, register.lock.as_deref(), self.posture, &subject);
+        let stands = register.evaluate(self.posture, &subject);
         if !stands.is_usable() {
             let subject = PinSubject { capability: None, ..subject };
             let rule = stands.refusal(&subject).unwrap_or_default();
@@ -208,11 +190,9 @@ impl PinCheck<'_> {
                 let origin = self.offered.fleet_server.origin.clone();
                 self.withheld.reasons.insert(id, ExposureReason { rule: why, origin });
             }
-            None => drop(
-                self.withheld
-                    .without_instructions
-                    .insert(self.offered.fleet_server.spec.name.clone()),
-            ),
+            None => {
+                self.withheld.without_instructions.insert(self.offered.server().clone());
+            }
         }
     }
 
@@ -226,7 +206,7 @@ impl PinCheck<'_> {
         budget: &mut RecordBudget,
     ) {
         let PinStatus::Changed { was } = stands else { return };
-        let server = &self.offered.fleet_server.spec.name;
+        let server = self.offered.server();
         if let Some(unreported) = budget.take(server) {
             tracing::warn!(target: "toolgate::gate", %server, "{why}");
             let server = string::encode(server.as_str());
@@ -249,7 +229,7 @@ impl PinCheck<'_> {
         if new.is_empty() {
             return;
         }
-        let server = self.offered.fleet_server.spec.name.as_str();
+        let server = self.offered.server().as_str();
         let detail = format!(
             r#"{{"server":{},"by":"{by}","definitions":{}}}"#,
             string::encode(server),
@@ -267,10 +247,13 @@ impl Gate {
     pub async fn reload_pins(&self) -> Result<(), StoreError> {
         let Some(stores) = self.stores.get() else { return Ok(()) };
         loop {
-            let since = self.pins.0.lock().inserted;
+            let since = self.pins.lock().inserted;
             stores.flush().await; // includes what was first seen here
             let pins = stores.decisions.pin_summaries().await?;
-            if self.pins.load_unless_newer(&pins, since) {
+            let mut register = self.pins.lock();
+            if register.inserted == since {
+                register.replace(&pins);
+                drop(register);
                 self.fleet.request_rebuild();
                 return Ok(());
             }
@@ -279,7 +262,7 @@ impl Gate {
 
     /// Restricts use to what this lock file contains.
     pub fn set_lock_file(&self, lock: Option<LockFile>) {
-        self.pins.0.lock().lock = lock.map(Arc::new);
+        self.pins.lock().lock = lock.map(Arc::new);
         self.fleet.request_rebuild();
     }
 
@@ -290,7 +273,7 @@ impl Gate {
         posture: Posture,
     ) -> WithheldCapabilities {
         let mut withheld = WithheldCapabilities::default();
-        let register = &mut self.pins.0.lock();
+        let register = &mut self.pins.lock();
         for offered in offered.iter().filter(|it| !is_builtin(&it.fleet_server)) {
             let identity = offered.fleet_server.spec.digest();
             let withheld = &mut withheld;

@@ -14,7 +14,8 @@ pub(crate) struct ResponseContext<'a> {
     pub(crate) view: &'a ProfileView,
     pub(crate) caller: &'a Caller,
     pub(crate) pool: &'a Pool,
-    pub(crate) request: &'a Frame,
+    /// The method of the request.
+    pub(crate) method: &'a str,
     /// The capability the request named, if it is one of the server.
     pub(crate) id: Option<&'a CapabilityId>,
 }
@@ -31,8 +32,7 @@ impl ResponseContext<'_> {
         if from == to && succeeded && !self.pool.is_per_caller() {
             return answer;
         }
-        let method = self.request.method().unwrap_or_default();
-        let passage = ResponseTranslation { method: &method, from, to };
+        let passage = ResponseTranslation { method: self.method, from, to };
         if !succeeded {
             return bridge::translate_error(answer, &passage);
         }
@@ -49,6 +49,13 @@ impl ResponseContext<'_> {
 pub(crate) fn own_frame(message: Bytes) -> Result<Frame, GateError> {
     Frame::parse(message, &MessageLimits::MAX)
         .map_err(|error| GateError::new(ErrorCode::CallBadAnswer, error.to_string()))
+}
+
+/// Returns an error in place of an answer.
+pub(crate) fn failure_instead(answer: &Frame, code: i32, message: &str) -> Frame {
+    let id = answer.id().map(|id| id.raw().to_owned());
+    let failure = build::error_response(id.as_deref(), code, message, None);
+    own_frame(failure).unwrap_or_else(|_| answer.clone())
 }
 
 /// Returns a response that the gate wrote itself. Its id is replaced later.

@@ -23,11 +23,10 @@ use toolgate_model::{
 };
 use toolgate_policy::{CapabilityPolicy, ClientNames};
 use toolgate_wire::mcp_headers::ArgumentHeader;
-use toolgate_wire::{Era, Frame, Revision};
+use toolgate_wire::{Era, Frame, Revision, scan};
 
 use crate::capability_list::{CapabilityList, ListEntry, PerRevision, ServerListEntry};
 use crate::decide::CapabilityAttributes;
-use crate::extension::has_extension;
 use crate::governance::ActiveGovernance;
 use crate::pins::WithheldCapabilities;
 use crate::tasks::TaskServers;
@@ -45,29 +44,29 @@ pub(crate) struct VisibleTool {
     pub(crate) attributes: CapabilityAttributes,
     pub(crate) pinned_at: Option<SystemTime>,
     /// The rules that can apply to it, prepared on the first call.
-    pub(crate) rules: OnceLock<CapabilityPolicy>,
+    pub(crate) rules: OnceLock<Arc<CapabilityPolicy>>,
 }
 
 /// What callers with one profile see, with lists prepared as bytes.
 pub(crate) struct ProfileView {
     pub(crate) generation: u64,
     pub(crate) epoch: u64,
-    profile: Arc<str>,
+    /// The name of the profile.
+    pub(crate) profile: Arc<str>,
     /// The profile; `None` if it was removed.
     declared: Option<DeclaredProfile>,
     pub(crate) exposure: Arc<Exposure>,
     /// The servers of which this view shows something, in order.
-    offered: Vec<OfferedCatalog>,
+    pub(crate) offered: Vec<OfferedCatalog>,
     /// The digest of what is started or connected to under each server's name.
-    identities: Vec<Digest>,
-    pub(crate) catalogs: Vec<(ServerName, Arc<Catalog>)>,
+    pub(crate) identities: Vec<Digest>,
     /// Servers with a URI that is exposed differently from how they write it.
     pub(crate) uri_rewrites: HashSet<ServerName>,
     pub(crate) task_servers: TaskServers,
     /// Servers with skills.
-    skill_servers: Vec<ServerName>,
+    pub(crate) skill_servers: Vec<ServerName>,
     /// The visible tools.
-    tools: HashMap<CapabilityId, VisibleTool>,
+    pub(crate) tools: HashMap<CapabilityId, VisibleTool>,
     pub(crate) governance: Arc<ActiveGovernance>,
     pub(crate) withheld: WithheldCapabilities,
     /// Capabilities that a rule denies to everyone with this profile, whatever the arguments. They
@@ -100,7 +99,7 @@ impl ProfileView {
             (generation, epoch, offered, gate.current_governance(), gate.settings())
         });
         let (own, withheld) =
-            (caller.is_some(), gate.withheld_capabilities(&offered, governing.posture()));
+            (caller.is_some(), gate.withheld_capabilities(&offered, governing.settings.posture));
         let declared = settings.profiles.get(profile);
         let mut exposure = match &declared {
             Some(declared) => exposure::compute(&offered, declared, profile, &settings),
@@ -122,7 +121,6 @@ impl ProfileView {
             exposure: Arc::new(exposure),
             offered: Vec::new(),
             identities: Vec::new(),
-            catalogs: Vec::new(),
             uri_rewrites: HashSet::new(),
             task_servers: TaskServers::default(),
             skill_servers: Vec::new(),
@@ -155,26 +153,19 @@ impl ProfileView {
         let has_name = |row: &&ExposureEntry| self.names().name_of(&row.id).is_some();
         let named = self.exposure.entries.iter().filter(has_name);
         let named: HashSet<_> = named.map(|row| row.id.server.clone()).collect();
-        let is_seen = |offered: &OfferedCatalog| {
-            named.contains(&offered.fleet_server.spec.name) || self.sees(offered, "")
-        };
+        let is_seen =
+            |offered: &OfferedCatalog| named.contains(offered.server()) || self.sees(offered, "");
         let offered: Vec<_> = offered.into_iter().filter(is_seen).collect();
-        let catalogs = offered.iter();
-        let catalogs =
-            catalogs.map(|it| (it.fleet_server.spec.name.clone(), it.checked.catalog.clone()));
-        self.catalogs = catalogs.collect();
         self.identities = offered.iter().map(|it| it.fleet_server.spec.digest()).collect();
         self.offered = offered;
-        self.task_servers = TaskServers::of(&self.catalogs);
+        self.task_servers = TaskServers::of(&self.offered);
         self.instructions =
-            rendering::instructions(&self.catalogs, &self.withheld.without_instructions);
-        let skills = |catalog: &Catalog| has_extension(catalog, |key| key == skills::EXTENSION);
-        let skilled = self.visible_servers().filter(|(_, catalog)| skills(catalog));
-        self.skill_servers = skilled.map(|(server, _)| server.clone()).collect();
+            rendering::instructions(&self.offered, &self.withheld.without_instructions);
+        let skilled = self.servers_with_extension(|key| key == skills::EXTENSION);
+        self.skill_servers = skilled.cloned().collect();
         self.take_tools();
-        let servers = self.catalogs.iter().map(|(server, _)| server);
-        self.uri_rewrites =
-            servers.filter(|server| uris::needs_rewriting(self, server)).cloned().collect();
+        let rewritten = self.offered.iter().filter(|it| uris::needs_rewriting(self, it));
+        self.uri_rewrites = rewritten.map(|it| it.server().clone()).collect();
     }
 
     fn take_tools(&mut self) {
@@ -206,8 +197,7 @@ impl ProfileView {
             // Of two definitions with the same name, the first counts.
             let mut names = HashSet::new();
             offered.checked.of_kind(kind).filter_map(move |(definition, fact)| {
-                let (server, name) =
-                    (offered.fleet_server.spec.name.clone(), definition.name.clone());
+                let (server, name) = (offered.server().clone(), definition.name.clone());
                 let id = CapabilityId { server, kind, name };
                 let counts = names.insert(&definition.name);
                 let shown = counts && self.names().name_of(&id).is_some();
@@ -330,17 +320,12 @@ impl ProfileView {
     /// Returns the capabilities that the gateway declares.
     pub(crate) fn capabilities(&self, to: Revision) -> Bytes {
         let prepared = &self.capabilities[to as usize];
-        prepared.get_or_init(|| rendering::capabilities(&self.catalogs, to)).clone()
+        prepared.get_or_init(|| rendering::capabilities(&self.offered, to)).clone()
     }
 
     /// Returns the names of everything visible, in both directions.
     pub(crate) fn names(&self) -> &ExposedNames {
         &self.exposure.names
-    }
-
-    /// Returns the name of the profile.
-    pub(crate) fn profile(&self) -> &Arc<str> {
-        &self.profile
     }
 
     /// Returns the profile; `None` if it was removed.
@@ -350,38 +335,12 @@ impl ProfileView {
 
     /// Returns what a server offers; `None` if this view shows nothing of it.
     pub(crate) fn offered_by(&self, server: &ServerName) -> Option<&OfferedCatalog> {
-        self.offered.iter().find(|it| it.fleet_server.spec.name == *server)
-    }
-
-    /// Returns the servers of which this view shows something, in order.
-    pub(crate) fn offered(&self) -> &[OfferedCatalog] {
-        &self.offered
-    }
-
-    /// Returns the index of a server among them.
-    pub(crate) fn server_index(&self, server: &ServerName) -> Option<usize> {
-        self.offered.iter().position(|it| it.fleet_server.spec.name == *server)
-    }
-
-    /// Returns the digest of what is started or connected to under the name of the server at an
-    /// index.
-    pub(crate) fn identity(&self, place: usize) -> &Digest {
-        &self.identities[place]
+        self.offered.iter().find(|it| it.server() == server)
     }
 
     /// Returns true if a tool is visible but not listed.
     pub(crate) fn is_deferred(&self, id: &CapabilityId) -> bool {
         self.exposure.deferred.contains(id)
-    }
-
-    /// Returns the definition of a visible tool.
-    pub(crate) fn tool(&self, id: &CapabilityId) -> Option<&Arc<CheckedDefinition>> {
-        self.tools.get(id).map(|tool| &tool.fact)
-    }
-
-    /// Returns a visible tool with everything a decision needs.
-    pub(crate) fn offered_tool(&self, id: &CapabilityId) -> Option<&VisibleTool> {
-        self.tools.get(id)
     }
 
     /// Returns the arguments that modern requests repeat in headers for the tool a request calls,
@@ -398,25 +357,27 @@ impl ProfileView {
         Some((self.names().id_of(CapabilityKind::Tool, &name)?, rules))
     }
 
-    /// Returns the servers with skills.
-    pub(crate) fn skill_servers(&self) -> &[ServerName] {
-        &self.skill_servers
+    /// Returns the servers that declared an extension whose key passes the test.
+    pub(crate) fn servers_with_extension(
+        &self,
+        test: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = &ServerName> {
+        self.visible_servers(move |catalog| {
+            let capabilities = &catalog.capabilities[..];
+            let at = scan::member(capabilities, "extensions");
+            let extensions = at.map(|at| at.slice(capabilities)).unwrap_or_default();
+            scan::members(extensions).any(|(key, _)| test(&key))
+        })
     }
 
-    /// Returns the servers that declared a capability and that the profile sees as a whole, even if
-    /// none of their capabilities is listed.
-    pub(crate) fn servers_declaring<'a>(
-        &'a self,
-        capability: &'a str,
-    ) -> impl Iterator<Item = &'a ServerName> + 'a {
-        self.visible_servers().filter(move |(_, it)| it.declares(capability)).map(|(name, _)| name)
-    }
-
-    /// Returns the servers that the profile sees as a whole, not only single capabilities of
-    /// theirs.
-    pub(crate) fn visible_servers(&self) -> impl Iterator<Item = &(ServerName, Arc<Catalog>)> {
-        let servers = self.offered.iter().zip(&self.catalogs);
-        servers.filter(|(offered, _)| self.sees(offered, "")).map(|(_, catalog)| catalog)
+    /// Returns the servers whose catalog passes the test and that the profile sees as a whole, even
+    /// if none of their capabilities is listed.
+    pub(crate) fn visible_servers(
+        &self,
+        test: impl Fn(&Catalog) -> bool,
+    ) -> impl Iterator<Item = &ServerName> {
+        let seen = self.offered.iter().filter(|it| self.sees(it, ""));
+        seen.filter(move |it| test(&it.checked.catalog)).map(OfferedCatalog::server)
     }
 
     /// Returns true if the profile sees an unlisted capability of a server.
@@ -455,7 +416,7 @@ fn denied_by_policy(
     profile: &str,
 ) -> HashMap<CapabilityId, ExposureReason> {
     let mut denied = HashMap::new();
-    if !governing.policy.has_deny_rules() {
+    if !governing.policy.has_deny_rules {
         return denied;
     }
     for OfferedCatalog { fleet_server: member, checked: known, .. } in offered {

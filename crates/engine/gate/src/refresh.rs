@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use toolgate_fleet::Pool;
 use toolgate_model::CapabilityId;
+use toolgate_wire::Frame;
 
-use crate::decide::CallContext;
 use crate::profile_view::ProfileView;
-use crate::{Caller, Gate};
+use crate::{Caller, Gate, extension};
 
 /// The result of a check for newer lists.
 #[derive(Default)]
@@ -27,12 +27,14 @@ impl Gate {
     /// extension request names.
     pub(crate) async fn refresh_all_if_stale(
         &self,
-        context: &CallContext<'_>,
+        id: &CapabilityId,
+        request: &Frame,
         pool: &Pool,
+        view: &ProfileView,
+        caller: &Caller,
     ) -> ListRefresh {
-        let (view, caller) = (context.view, context.caller);
-        let mut renewed = self.refresh_if_stale(context.id, pool, view, caller).await;
-        for id in &context.named_capabilities() {
+        let mut renewed = self.refresh_if_stale(id, pool, view, caller).await;
+        for id in &extension::named_capabilities(view, id, request) {
             let other = self.refresh_if_stale(id, pool, view, caller).await;
             renewed.failure = renewed.failure.or(other.failure);
             renewed.view = other.view.or(renewed.view);

@@ -4,11 +4,11 @@
 //! revision.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_bridge as bridge;
-use toolgate_model::{CapabilityKind, Catalog, ServerName};
+use toolgate_fleet::OfferedCatalog;
+use toolgate_model::{CapabilityKind, ServerName};
 use toolgate_wire::{JsonEdit, Revision, scan, string};
 
 use crate::capability_list::ServerListEntry;
@@ -59,36 +59,31 @@ fn apply_exposed_names(view: &ProfileView, entry: &ServerListEntry, raw: Bytes) 
 }
 
 /// Returns the capabilities that the gateway declares to callers of a revision.
-pub(crate) fn capabilities(catalogs: &[(ServerName, Arc<Catalog>)], to: Revision) -> Bytes {
-    let servers = catalogs.iter();
-    let servers = servers.map(|(_, catalog)| (catalog.protocol, &catalog.capabilities[..]));
-    let servers: Vec<_> = servers.collect();
-    bridge::gateway_capabilities(&servers, to)
+pub(crate) fn capabilities(offered: &[OfferedCatalog], to: Revision) -> Bytes {
+    let catalogs = offered.iter().map(|it| &it.checked.catalog);
+    let servers = catalogs.map(|catalog| (catalog.protocol, &catalog.capabilities[..]));
+    bridge::gateway_capabilities(&servers.collect::<Vec<_>>(), to)
 }
 
 /// Returns the servers' instructions for the model: those of a single server as they are, otherwise
 /// each under the name of its server. Withheld instructions are left out.
 pub(crate) fn instructions(
-    catalogs: &[(ServerName, Arc<Catalog>)],
+    offered: &[OfferedCatalog],
     withheld: &HashSet<ServerName>,
 ) -> Option<String> {
-    let said: Vec<_> = catalogs
-        .iter()
-        .filter(|(server, _)| !withheld.contains(server))
-        .filter_map(|(server, catalog)| Some((server, catalog.instructions.as_deref()?)))
+    let shown = offered.iter().filter(|it| !withheld.contains(it.server()));
+    let said: Vec<_> = shown
+        .filter_map(|it| Some((it.server(), it.checked.catalog.instructions.as_deref()?)))
         .collect();
     let mut text = match said.as_slice() {
         [] => return None,
-        [(_, only)] if catalogs.len() == 1 => (*only).to_owned(),
+        [(_, only)] if offered.len() == 1 => (*only).to_owned(),
         several => several
             .iter()
             .map(|(server, text)| format!("## {server}\n\n{text}\n"))
             .collect::<Vec<_>>()
             .join("\n"),
     };
-    if text.len() > MAX_INSTRUCTIONS {
-        let end = (0..=MAX_INSTRUCTIONS).rev().find(|at| text.is_char_boundary(*at));
-        text.truncate(end.unwrap_or(0));
-    }
+    text.truncate(text.floor_char_boundary(MAX_INSTRUCTIONS));
     Some(sanitize::instructions(text))
 }

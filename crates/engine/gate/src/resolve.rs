@@ -7,8 +7,8 @@ use toolgate_exposure::UriOwner;
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
 use toolgate_wire::{Frame, Span, method, scan, string};
 
-use crate::GateError;
 use crate::profile_view::ProfileView;
+use crate::{GateError, extension};
 
 /// A request whose capability is known.
 pub(crate) struct ResolvedCapability {
@@ -36,6 +36,7 @@ pub(crate) fn capability(
         method::TOOLS_CALL => named(view, request, CapabilityKind::Tool),
         method::PROMPTS_GET => named(view, request, CapabilityKind::Prompt),
         method::COMPLETION_COMPLETE => reference(view, request),
+        method if extension::is_extension_method(method) => extension::find(view, request, method),
         _ => resource(view, request), // all other methods are about a resource
     }
 }
@@ -115,7 +116,7 @@ fn only_one_with_resources<'v>(
     view: &'v ProfileView,
     uri: &str,
 ) -> Result<&'v ServerName, GateError> {
-    let mut servers = view.servers_declaring("resources");
+    let mut servers = view.visible_servers(|catalog| catalog.declares("resources"));
     match (servers.next(), servers.next()) {
         (Some(only), None) if view.sees_unlisted(only, uri) => Ok(only),
         _ => Err(GateError::resource_not_found(uri)),

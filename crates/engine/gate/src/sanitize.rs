@@ -15,8 +15,10 @@ use toolgate_findings::strip_text;
 use toolgate_findings::text::HiddenCharDetector;
 use toolgate_session::parse_spooled;
 use toolgate_transport::spool::{self, BodyLimits, BodySpool, ReceivedBody};
-use toolgate_wire::large::DetachedValues;
-use toolgate_wire::{Frame, MessageLimits, Span};
+use toolgate_wire::large::{DetachedValue, DetachedValues};
+use toolgate_wire::{Frame, MessageLimits, Span, code};
+
+use crate::present::failure_instead;
 
 pub(crate) use json::strip_json;
 
@@ -82,21 +84,38 @@ async fn large(answer: Frame) -> Frame {
 
 /// Returns true if a detached value contains hidden text.
 fn has_hidden_text(aside: &Arc<DetachedValues>) -> io::Result<bool> {
-    let mut chunk = vec![0; CHUNK];
     for hole in aside.values() {
         let mut watch = HiddenCharDetector::default();
-        let (mut at, end) = (u64::from(hole.start), u64::from(hole.start + hole.len));
-        while at < end {
-            let step = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
-            let piece = &mut chunk[..step];
-            aside.source().read_at(at, piece)?;
-            if watch.push(piece) {
-                return Ok(true);
-            }
-            at += step as u64;
+        let mut found = false;
+        read_detached(aside, hole, |piece| {
+            found = watch.push(piece);
+            Ok(!found)
+        })?;
+        if found {
+            return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Reads a detached value piece by piece, as long as `take` returns true.
+pub(crate) fn read_detached(
+    aside: &DetachedValues,
+    value: &DetachedValue,
+    mut take: impl FnMut(&[u8]) -> io::Result<bool>,
+) -> io::Result<()> {
+    let mut chunk = vec![0; CHUNK];
+    let (mut at, end) = (u64::from(value.start), u64::from(value.start + value.len));
+    while at < end {
+        let step = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
+        let piece = &mut chunk[..step];
+        aside.source().read_at(at, piece)?;
+        if !take(piece)? {
+            break;
+        }
+        at += step as u64;
+    }
+    Ok(())
 }
 
 /// Writes a large answer without hidden text to a file of its own. One at a time is whole in
@@ -132,8 +151,5 @@ async fn rewrite_large(answer: Frame) -> Frame {
 fn unreadable(answer: &Frame, error: &str) -> Frame {
     tracing::warn!(target: "toolgate::gate", error, "cannot scan a large result for hidden text");
     let message = format!("the call was made, but its large result cannot be read: {error}");
-    let id = answer.id().map(|id| id.raw().to_owned());
-    let code = toolgate_wire::code::INTERNAL_ERROR;
-    let failure = toolgate_wire::build::error_response(id.as_deref(), code, &message, None);
-    crate::present::own_frame(failure).unwrap_or_else(|_| answer.clone())
+    failure_instead(answer, code::INTERNAL_ERROR, &message)
 }

@@ -192,10 +192,13 @@ fn refusal(why: &str) -> Answer {
     Answer::Failure { code: code::REFUSED, message: why.to_owned(), data: None }
 }
 
-/// Returns the question with other parameters.
-fn with_params(question: Question, params: &[u8]) -> Result<Question, Answer> {
-    let at = question.frame.params_span();
-    let frame = at.and_then(|at| question.frame.edit().replace(at, params).finish_frame().ok());
+/// Returns the question with other parameters. Without usable ones, it is refused.
+fn with_params(question: Question, params: Option<Bytes>) -> Result<Question, Answer> {
+    let frame = question
+        .frame
+        .params_span()
+        .zip(params)
+        .and_then(|(at, params)| question.frame.edit().replace(at, params).finish_frame().ok());
     match frame {
         Some(frame) => Ok(Question { frame, ..question }),
         None => Err(refuse_question(&question, "the question has no usable parameters")),

@@ -46,7 +46,7 @@ impl Gate {
             return Err(GateError::new(ErrorCode::CallParams, message));
         }
         let asking = SkillsRequest { gate: self, view, request };
-        let servers = view.skill_servers();
+        let servers = &view.skill_servers;
         let answers = join_all(servers.iter().map(|server| asking.of(server))).await;
         let mut skills = Vec::new();
         for (server, answer) in servers.iter().zip(answers) {

@@ -134,7 +134,8 @@ impl Gate {
         journal: Option<Arc<Journal>>,
     ) -> Result<(), StoreError> {
         let seen = decisions.change_counter().await?;
-        self.pins.load(decisions.pin_summaries().await?);
+        let pins = decisions.pin_summaries().await?;
+        self.pins.lock().replace(&pins);
         let _ = self.stores.set(GateStores::open(decisions, journal).await?);
         tokio::spawn(follow(self.me.clone(), seen));
         self.fleet.request_rebuild();

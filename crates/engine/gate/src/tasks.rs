@@ -9,7 +9,6 @@
 //! forgets it when it expires.
 
 mod call;
-pub(crate) mod clock;
 mod extension_on_session;
 mod methods;
 mod notifications;
@@ -25,10 +24,12 @@ mod upstream;
 mod wait;
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use toolgate_bridge::tasks;
 use toolgate_model::ErrorCode;
+use toolgate_model::time::rfc3339_from_time;
 use toolgate_session::{CapabilityOverride, Interactor};
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, code};
@@ -39,6 +40,11 @@ pub(crate) use task_servers::TaskServers;
 
 use crate::GateError;
 use crate::present::{own_frame, own_response};
+
+/// Returns the current time as tasks write it: RFC 3339, UTC.
+pub(crate) fn now() -> String {
+    rfc3339_from_time(SystemTime::now())
+}
 
 /// Returns true if a method is about tasks.
 pub(crate) fn is_task_method(method: &str) -> bool {

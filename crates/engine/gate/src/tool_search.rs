@@ -70,7 +70,7 @@ impl ToolIndex {
         limit: usize,
     ) -> Vec<CapabilityHit> {
         let state = self.lock_indexed(view).await;
-        state.index.search(query, limit, &|id| view.tool(id).is_some())
+        state.index.search(query, limit, &|id| view.tools.contains_key(id))
     }
 
     /// Indexes what is new in a view.
@@ -100,7 +100,7 @@ impl ToolIndex {
 impl ToolIndexState {
     fn index_view(&mut self, view: &ProfileView) {
         let mut changed = false;
-        for offered in view.offered() {
+        for offered in &view.offered {
             changed |= self.index_server(offered);
         }
         if changed {
@@ -110,10 +110,8 @@ impl ToolIndexState {
 
     /// Returns how many tools of a view are not indexed yet.
     fn lacking(&self, view: &ProfileView) -> usize {
-        let new = view
-            .offered()
-            .iter()
-            .filter(|it| !self.is_indexed(it, &ServerTags::of(&it.fleet_server.spec)));
+        let tags = |it: &OfferedCatalog| ServerTags::of(&it.fleet_server.spec);
+        let new = view.offered.iter().filter(|it| !self.is_indexed(it, &tags(it)));
         new.map(|offered| offered.checked.catalog.tools.len()).sum()
     }
 

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use toolgate_fleet::OfferedCatalog;
 use toolgate_model::{CapabilityId, CapabilityKind, ServerName};
 use toolgate_wire::{Frame, Span, scan, string};
 
@@ -74,10 +75,8 @@ pub(crate) fn definition_replacements(
 }
 
 /// Returns true if some URI of a server is exposed differently from how the server writes it.
-pub(crate) fn needs_rewriting(view: &ProfileView, server: &ServerName) -> bool {
-    let Some((_, catalog)) = view.catalogs.iter().find(|(name, _)| name == server) else {
-        return false;
-    };
+pub(crate) fn needs_rewriting(view: &ProfileView, offered: &OfferedCatalog) -> bool {
+    let (server, catalog) = (offered.server(), &offered.checked.catalog);
     let listed = [CapabilityKind::Resource, CapabilityKind::Template].into_iter().any(|kind| {
         catalog.definitions(kind).iter().any(|definition| {
             let name = definition.name.clone();
@@ -89,7 +88,7 @@ pub(crate) fn needs_rewriting(view: &ProfileView, server: &ServerName) -> bool {
         let found: Vec<_> = interfaces(definition).collect();
         !replacements(view, server, definition, &found).is_empty()
     };
-    let skilled = view.skill_servers().len() > 1 && view.skill_servers().contains(server);
+    let skilled = view.skill_servers.len() > 1 && view.skill_servers.contains(server);
     skilled || listed || catalog.tools.iter().any(|tool| linked(&tool.raw))
 }
 
@@ -113,7 +112,7 @@ fn exposed_uri<'u>(view: &ProfileView, server: &ServerName, uri: &'u str) -> Cow
     let shown = view.names().exposed_uri(server, uri);
     let leads_back = || resolve::locate_resource(view, &shown).is_ok_and(|id| id.server == *server);
     let of_one = || OF_ONE_SERVER.iter().any(|scheme| shown.starts_with(scheme));
-    if view.catalogs.len() < 2 || !of_one() || leads_back() {
+    if view.offered.len() < 2 || !of_one() || leads_back() {
         return shown;
     }
     view.names().tagged_uri(server, uri).map_or(shown, Cow::Owned)

@@ -117,7 +117,6 @@ impl<'a> PolicyReplay<'a> {
             read_only: decided.read_only,
             tainted: was.tainted,
             destructive: has_tag_word(&decided.tags, "destructive"),
-            can_ask: true,
             ..PolicyFacts::default()
         };
         let arguments = decided.arguments.as_deref().unwrap_or_default().as_bytes();

@@ -12,31 +12,6 @@ use crate::prefilter::{RuleCandidates, RulePrefilter};
 use crate::rule::{Rule, RulePrecedence};
 use crate::{Decision, PolicyFacts, PolicyQuery};
 
-/// Rules by precedence. Each list ends with the first unconditional rule, because no rule after it
-/// can decide.
-#[derive(Debug, Clone)]
-pub(crate) struct RulesByPrecedence<R> {
-    by_precedence: [Vec<R>; RulePrecedence::COUNT],
-}
-
-impl<R: Clone + AsRef<Rule>> RulesByPrecedence<R> {
-    pub fn from_rules(rules: impl Iterator<Item = R>) -> Self {
-        let mut lists: [Vec<R>; RulePrecedence::COUNT] = Default::default();
-        for rule in rules {
-            let Some(place) = rule.as_ref().precedence else { continue };
-            let list = &mut lists[place as usize];
-            if !list.last().is_some_and(|last| last.as_ref().is_unconditional()) {
-                list.push(rule);
-            }
-        }
-        Self { by_precedence: lists }
-    }
-
-    pub fn rules_at(&self, place: RulePrecedence) -> &[R] {
-        &self.by_precedence[place as usize]
-    }
-}
-
 /// The rules that can match one capability, ready to decide its calls.
 #[derive(Debug, Clone)]
 pub struct CapabilityPolicy {
@@ -55,7 +30,15 @@ impl CapabilityPolicy {
         rules: impl Iterator<Item = Arc<Rule>>,
         settings: &Arc<PolicyDefaults>,
     ) -> Self {
-        let lists = RulesByPrecedence::from_rules(rules).by_precedence;
+        let mut lists: [Vec<Arc<Rule>>; RulePrecedence::COUNT] = Default::default();
+        for rule in rules {
+            let Some(place) = rule.precedence else { continue };
+            let list = &mut lists[place as usize];
+            // No rule after an unconditional one can decide.
+            if !list.last().is_some_and(|last| last.is_unconditional()) {
+                list.push(rule);
+            }
+        }
         let mut end = 0;
         let ends = lists.each_ref().map(|list| {
             end += u32::try_from(list.len()).unwrap_or(u32::MAX);
@@ -91,7 +74,7 @@ impl CapabilityPolicy {
         match candidates {
             RuleCandidates::All => rules.filter_map(|number| self.rule(number)).find(holds),
             RuleCandidates::Some(found) => {
-                let always = self.find_in_range(self.prefilter.always(), &rules, holds);
+                let always = self.find_in_range(&self.prefilter.always, &rules, holds);
                 let before = rules.start..always.unwrap_or(rules.end);
                 let found = self.find_in_range(found, &before, holds);
                 found.or(always).and_then(|number| self.rule(number))

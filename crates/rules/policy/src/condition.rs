@@ -58,7 +58,8 @@ impl<'a> CallArguments<'a> {
 
     /// Returns the arguments if they are an object that every JSON reader sees the same way.
     pub fn object(&self) -> Option<&'a [u8]> {
-        Some(trimmed(self.raw)).filter(|raw| raw.first() == Some(&b'{') && self.is_unambiguous())
+        Some(self.raw.trim_ascii())
+            .filter(|raw| raw.first() == Some(&b'{') && self.is_unambiguous())
     }
 
     fn value_at(&self, path: &'a [String]) -> Option<&'a [u8]> {
@@ -114,13 +115,9 @@ impl CompiledCondition {
         let demand = match &self.expectation {
             CompiledExpectation::Text(glob) => RequiredValue::Glob(glob),
             CompiledExpectation::Value(ConfigValue::Text(text)) => RequiredValue::Text(text),
-            CompiledExpectation::Value(ConfigValue::Integer(wanted)) => {
-                RequiredValue::Number(number::parse_double(&wanted.to_string())?)
+            CompiledExpectation::Value(value) => {
+                RequiredValue::Number(number::parse_double(&number_text(value)?)?)
             }
-            CompiledExpectation::Value(ConfigValue::Decimal(wanted)) => {
-                RequiredValue::Number(number::parse_double(wanted)?)
-            }
-            CompiledExpectation::Value(_) => return None,
         };
         Some(ConditionKey { member, path, required: demand })
     }
@@ -167,13 +164,13 @@ fn parse_pointer(pointer: &str) -> Option<Vec<String>> {
 
 /// Returns the value at a path.
 pub(crate) fn lookup_path<'a>(raw: &'a [u8], path: &[String]) -> Option<&'a [u8]> {
-    path.iter().try_fold(trimmed(raw), |at, step| {
+    path.iter().try_fold(raw.trim_ascii(), |at, step| {
         let span = match at.first() {
             Some(b'{') => scan::member(at, step)?,
             Some(b'[') => scan::elements(at).nth(parse_index(step)?)?,
             _ => return None,
         };
-        Some(trimmed(span.slice(at)))
+        Some(span.slice(at).trim_ascii())
     })
 }
 
@@ -182,10 +179,6 @@ fn parse_index(step: &str) -> Option<usize> {
     let digits = step.bytes().all(|byte| byte.is_ascii_digit());
     let led = step.len() > 1 && step.starts_with('0');
     (digits && !led).then(|| step.parse().ok())?
-}
-
-fn trimmed(raw: &[u8]) -> &[u8] {
-    raw.trim_ascii()
 }
 
 /// Matches a value against a pattern. A number or boolean whose spelling matches is unclear, and so
@@ -200,13 +193,9 @@ fn match_glob(glob: &Glob, raw: &[u8]) -> ConditionOutcome {
         Some(b'{' | b'[') => ConditionOutcome::Unclear,
         // Null counts as absent.
         Some(b'n') => ConditionOutcome::No,
-        _ if glob.matches(&raw_text(raw)) => ConditionOutcome::Unclear,
+        _ if glob.matches(&String::from_utf8_lossy(raw)) => ConditionOutcome::Unclear,
         _ => ConditionOutcome::No,
     }
-}
-
-fn raw_text(raw: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(raw)
 }
 
 /// Compares a value for equality. A value that only a lenient reader considers equal (`"1"` for
@@ -223,11 +212,9 @@ fn match_value(value: &ConfigValue, raw: &[u8]) -> ConditionOutcome {
             Some(_) => ConditionOutcome::No,
             None => ConditionOutcome::Unclear,
         },
-        (ConfigValue::Integer(wanted), Some(b'-' | b'0'..=b'9')) => {
-            match_number(&wanted.to_string(), &raw_text(raw))
-        }
-        (ConfigValue::Decimal(wanted), Some(b'-' | b'0'..=b'9')) => {
-            match_number(wanted, &raw_text(raw))
+        (ConfigValue::Integer(_) | ConfigValue::Decimal(_), Some(b'-' | b'0'..=b'9')) => {
+            let wanted = number_text(value).unwrap_or_default();
+            match_number(&wanted, &String::from_utf8_lossy(raw))
         }
         (ConfigValue::Null, Some(b'n')) => ConditionOutcome::Yes,
         (ConfigValue::Bool(wanted), Some(b't' | b'f')) => match *wanted == (raw == b"true") {
@@ -235,6 +222,15 @@ fn match_value(value: &ConfigValue, raw: &[u8]) -> ConditionOutcome {
             false => ConditionOutcome::No,
         },
         (value, _) => match_leniently(value, raw),
+    }
+}
+
+/// Returns the spelling of a number.
+fn number_text(value: &ConfigValue) -> Option<Cow<'_, str>> {
+    match value {
+        ConfigValue::Integer(number) => Some(number.to_string().into()),
+        ConfigValue::Decimal(spelling) => Some(spelling.into()),
+        _ => None,
     }
 }
 
@@ -248,15 +244,15 @@ fn match_number(wanted: &str, given: &str) -> ConditionOutcome {
 
 /// Compares two values of different types.
 fn match_leniently(value: &ConfigValue, raw: &[u8]) -> ConditionOutcome {
-    let given = string::decode(raw).unwrap_or_else(|| raw_text(raw));
+    let given = string::decode(raw).unwrap_or_else(|| String::from_utf8_lossy(raw));
     let like = match value {
         ConfigValue::Text(wanted) => *wanted == given || number::is_same_double(wanted, &given),
         ConfigValue::Bool(wanted) => {
             given.eq_ignore_ascii_case(if *wanted { "true" } else { "false" })
         }
-        ConfigValue::Integer(wanted) => number::is_same_double(&wanted.to_string(), given.trim()),
-        ConfigValue::Decimal(wanted) => number::is_same_double(wanted, given.trim()),
-        ConfigValue::Null | ConfigValue::List(_) | ConfigValue::Table(_) => false,
+        value => {
+            number_text(value).is_some_and(|wanted| number::is_same_double(&wanted, given.trim()))
+        }
     };
     if like { ConditionOutcome::Unclear } else { ConditionOutcome::No }
 }
@@ -267,7 +263,7 @@ fn match_list(values: &[ConfigValue], raw: &[u8]) -> ConditionOutcome {
         return ConditionOutcome::No;
     }
     let each =
-        values.iter().zip(given).map(|(value, at)| match_value(value, trimmed(at.slice(raw))));
+        values.iter().zip(given).map(|(value, at)| match_value(value, at.slice(raw).trim_ascii()));
     each.min().unwrap_or(ConditionOutcome::Yes)
 }
 
@@ -277,7 +273,7 @@ fn match_table(members: &[(String, ConfigValue)], raw: &[u8]) -> ConditionOutcom
     }
     let each = members.iter().map(|(key, value)| {
         scan::member(raw, key)
-            .map_or(ConditionOutcome::No, |at| match_value(value, trimmed(at.slice(raw))))
+            .map_or(ConditionOutcome::No, |at| match_value(value, at.slice(raw).trim_ascii()))
     });
     each.min().unwrap_or(ConditionOutcome::Yes)
 }

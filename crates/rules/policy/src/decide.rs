@@ -48,23 +48,6 @@ pub enum DecisionStep {
 }
 
 impl DecisionStep {
-    /// All steps, in order.
-    pub const ALL: [Self; 13] = [
-        Self::Block,
-        Self::Deny,
-        Self::AdminAsk,
-        Self::AdminAllow,
-        Self::Grant,
-        Self::EntryAsk,
-        Self::Trust,
-        Self::EntryAllow,
-        Self::UserAsk,
-        Self::UserAllow,
-        Self::NoTool,
-        Self::BuiltIn,
-        Self::Mode,
-    ];
-
     /// Returns the step as a short text.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -85,8 +68,7 @@ impl DecisionStep {
     }
 }
 
-/// A decision, the step that made it, and the decision before it was tightened by taint or the lack
-/// of an approver.
+/// A decision, the step that made it, and the decision before it was tightened by taint.
 pub(crate) struct PolicyOutcome<'p> {
     pub step: DecisionStep,
     pub base_decision: Decision<'p>,
@@ -104,10 +86,6 @@ pub(crate) fn evaluate<'p>(
     let mut decision = base.clone();
     if decision.effect == Effect::Allow && taint_requires_ask(settings, kind, facts) {
         decision = Decision { effect: Effect::Ask, reason: DecisionReason::Tainted };
-    }
-    if decision.effect == Effect::Ask && !facts.can_ask {
-        let because = DecisionReason::Headless(Box::new(decision.reason));
-        decision = Decision { effect: Effect::Deny, reason: because };
     }
     PolicyOutcome { step, base_decision: base, decision }
 }

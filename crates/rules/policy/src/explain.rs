@@ -24,9 +24,6 @@ pub enum PolicyLayer {
 }
 
 impl PolicyLayer {
-    /// All layers, in order of precedence.
-    pub const ALL: [Self; 4] = [Self::Admin, Self::Server, Self::User, Self::Project];
-
     /// Returns the layer as a word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -60,7 +57,7 @@ pub struct RuleExplanation {
 pub struct DecisionExplanation<'p> {
     /// The final decision.
     pub decision: Decision<'p>,
-    /// The step that decided, before taint or the lack of an approver tightened the decision.
+    /// The step that decided, before taint tightened the decision.
     pub step: DecisionStep,
     /// The decision of that step; equals `decision` unless it was tightened.
     pub base_decision: Decision<'p>,
@@ -106,7 +103,7 @@ impl Policy {
         let PolicyOutcome { step, base_decision: base, decision } = self.evaluate(query, facts);
         let named = NamedCapability::new(query.id, query.tags);
         let arguments = CallArguments::new(query.arguments);
-        let about = self.rules().iter().filter(|rule| rule.is_about(&named));
+        let about = self.rules.iter().filter(|rule| rule.is_about(&named));
         let mut rules: Vec<_> = about
             .map(|rule| RuleExplanation {
                 layer: rule.layer,

@@ -52,7 +52,7 @@ impl Policy {
     ) -> Vec<RuleFinding<'_>> {
         let named: Vec<_> =
             offered.iter().map(|(id, tags)| NamedCapability::new(id, tags)).collect();
-        let flawed = self.rules().iter().enumerate().filter_map(|(at, rule)| {
+        let flawed = self.rules.iter().enumerate().filter_map(|(at, rule)| {
             let flaw = self
                 .find_unresolved(rule)
                 .or_else(|| self.find_shadowing(at, rule))
@@ -70,7 +70,7 @@ impl Policy {
         if rule.layer == PolicyLayer::Project {
             return Some(RuleFlaw::OnlyTightens);
         }
-        match resolve(&rule.parsed, self.known_servers()) {
+        match resolve(&rule.parsed, self.known_servers.as_deref()) {
             PatternResolution::Ambiguous(meanings) => Some(RuleFlaw::Ambiguous(meanings)),
             PatternResolution::Absent => Some(RuleFlaw::NoServer),
             PatternResolution::Resolved(_) => None,
@@ -81,7 +81,7 @@ impl Policy {
     fn find_shadowing(&self, at: usize, rule: &Rule) -> Option<RuleFlaw<'_>> {
         let place = rule.precedence?;
         let covers = |other: &Rule| covers(other, rule);
-        let mut others = self.rules().iter().enumerate().filter(|(number, other)| {
+        let mut others = self.rules.iter().enumerate().filter(|(number, other)| {
             let first = other.precedence.is_some_and(|its| (its, *number) < (place, at));
             let decides = other.precedence == Some(place) || takes_precedence(other, rule);
             first && decides && other.is_unconditional() && covers(other)
@@ -96,7 +96,7 @@ impl Policy {
         offered: &[NamedCapability<'_>],
         listed: &BTreeSet<ServerName>,
     ) -> Option<RuleFlaw<'_>> {
-        let known = self.known_servers()?;
+        let known = self.known_servers.as_deref()?;
         if known.is_empty() || offered.iter().any(|named| rule.is_about(named)) {
             return None;
         }

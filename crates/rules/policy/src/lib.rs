@@ -28,5 +28,5 @@ pub use explain::{DecisionExplanation, PolicyLayer, RuleExplanation};
 pub use findings::{RuleFinding, RuleFlaw};
 pub use policy::Policy;
 pub use query::{PolicyFacts, PolicyQuery};
-pub use reason::{Decision, DecisionReason, DecisionReasonKind, SCHEMA_MISMATCH};
+pub use reason::{Decision, DecisionReason, DecisionReasonKind, NO_APPROVER, SCHEMA_MISMATCH};
 pub use rule::{ClientNames, InvalidRule};

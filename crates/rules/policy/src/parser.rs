@@ -27,13 +27,13 @@ pub(crate) fn parse(text: &str) -> Result<RulePattern, String> {
     }
     let readings = match text.split_once(':') {
         Some(("mcp", rest)) if rest.contains('/') => parse_pairs(rest, CapabilityKinds::Tools),
-        Some(("mcp", rest)) => parse_single_joined(rest),
+        Some(("mcp", rest)) => parse_joined(rest, NameSeparator::Single),
         Some(("resource", rest)) => parse_pairs(rest, CapabilityKinds::Resources),
         Some(("prompt", rest)) => parse_pairs(rest, CapabilityKinds::Prompts),
         Some(("method", rest)) => parse_pairs(rest, CapabilityKinds::Methods),
         Some(("tag", rest)) => parse_tag(rest),
         _ => match text.strip_prefix("mcp__") {
-            Some(rest) => parse_double_joined(rest),
+            Some(rest) => parse_joined(rest, NameSeparator::Double),
             None => return Err(format!("its form is unknown: {FORMS}")),
         },
     };
@@ -96,38 +96,22 @@ fn parse_pair(
     }
 }
 
-/// Parses `server` or `server_tool`.
-fn parse_single_joined(rest: &str) -> Vec<PatternReading> {
+/// Parses `server`, or server and tool joined as a host joins them.
+fn parse_joined(rest: &str, join: NameSeparator) -> Vec<PatternReading> {
     if rest.is_empty() {
         return Vec::new();
     }
-    let server = PatternReading::Pair {
-        server: Glob::path_pattern(rest),
-        name: None,
-        kinds: CapabilityKinds::All,
+    let server = Glob::path_pattern(rest);
+    let is_joined = (rest.contains(join.as_str()) || rest.contains(['*', '?'])) && !server.is_any();
+    let server = match join {
+        NameSeparator::Single => {
+            PatternReading::Pair { server, name: None, kinds: CapabilityKinds::All }
+        }
+        NameSeparator::Double => PatternReading::HostServerName { server, join },
     };
-    let is_joined = rest.contains(['_', '*', '?']) && !Glob::path_pattern(rest).is_any();
     let whole = Glob::text_pattern(rest);
-    let joined = PatternReading::JoinedName { whole, join: NameSeparator::Single, only: None };
+    let joined = PatternReading::JoinedName { whole, join, only: None };
     [server].into_iter().chain(is_joined.then_some(joined)).collect()
-}
-
-/// Parses `server` or `server__tool`, after `mcp__`.
-fn parse_double_joined(rest: &str) -> Vec<PatternReading> {
-    if rest.is_empty() {
-        return Vec::new();
-    }
-    let server = PatternReading::HostServerName {
-        server: Glob::path_pattern(rest),
-        join: NameSeparator::Double,
-    };
-    let is_joined = rest.contains("__") || rest.contains(['*', '?']);
-    let whole = Glob::text_pattern(rest);
-    let joined = PatternReading::JoinedName { whole, join: NameSeparator::Double, only: None };
-    [server]
-        .into_iter()
-        .chain((is_joined && !Glob::path_pattern(rest).is_any()).then_some(joined))
-        .collect()
 }
 
 fn parse_tag(rest: &str) -> Vec<PatternReading> {

@@ -150,6 +150,21 @@ impl PatternReading {
         matches!(self, Self::Pair { kinds: CapabilityKinds::Methods, .. })
     }
 
+    /// Returns true if the reading can match something of a server, whatever its tags.
+    pub fn may_match_server(&self, server: &ServerName) -> bool {
+        let own = server.as_str();
+        match self {
+            Self::Pair { server: wanted, .. } => wanted.matches(own),
+            Self::HostServerName { server: wanted, join } => {
+                wanted.matches(own) || wanted.matches(&join.sanitize(own))
+            }
+            Self::JoinedName { whole, join, .. } => [own, &*join.sanitize(own)]
+                .iter()
+                .any(|name| whole.may_match_prefix(&format!("{name}{}", join.as_str()))),
+            Self::Tag(_) | Self::Everything(_) => true,
+        }
+    }
+
     pub fn matches(&self, named: &NamedCapability<'_>) -> bool {
         let CapabilityId { server, kind, name } = named.id;
         match self {

@@ -10,7 +10,6 @@ use toolgate_model::{
     CapabilityId, ConfigScope, Effect, GovernanceSettings, Origin, PolicyMode, RuleSet, ServerName,
 };
 
-use crate::capability_policy::RulesByPrecedence;
 use crate::condition::CallArguments;
 use crate::decide::{PolicyDefaults, PolicyOutcome, evaluate};
 use crate::pattern::{NamedCapability, RulePattern};
@@ -22,14 +21,14 @@ use crate::{CapabilityPolicy, Decision, InvalidRule, PolicyFacts, PolicyLayer, P
 /// All rules, ready to decide. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    rules: Arc<[Arc<Rule>]>,
+    pub(crate) rules: Arc<[Arc<Rule>]>,
     index: Arc<RuleIndex>,
     settings: Arc<PolicyDefaults>,
-    known_servers: Option<Arc<BTreeSet<ServerName>>>,
+    pub(crate) known_servers: Option<Arc<BTreeSet<ServerName>>>,
     /// Servers that no rule can allow, because a project file declares them.
     proposed: Arc<BTreeSet<ServerName>>,
-    /// Whether any rule denies.
-    has_deny_rules: bool,
+    /// Whether any rule denies something.
+    pub has_deny_rules: bool,
 }
 
 impl Policy {
@@ -147,11 +146,6 @@ impl Policy {
         Some((&rule.text, &rule.origin))
     }
 
-    /// Returns true if any rule denies something.
-    pub fn has_deny_rules(&self) -> bool {
-        self.has_deny_rules
-    }
-
     /// Returns true if a rule denies something to some clients and not to others, whatever the
     /// arguments.
     pub fn has_client_deny_rules(&self) -> bool {
@@ -172,11 +166,11 @@ impl Policy {
         facts: &PolicyFacts<'_>,
     ) -> PolicyOutcome<'_> {
         let named = NamedCapability::new(query.id, query.tags);
-        let places = RulesByPrecedence::from_rules(self.rules_about(&named));
+        let about: Vec<_> = self.rules_about(&named).collect();
         let arguments = CallArguments::new(query.arguments);
         let find = |place| {
-            let mut rules = places.rules_at(place).iter().copied();
-            rules.find(|rule| rule.holds(query, &arguments)).map(AsRef::as_ref)
+            let mut rules = about.iter().filter(|rule| rule.precedence == Some(place));
+            rules.find(|rule| rule.holds(query, &arguments)).map(|rule| &***rule)
         };
         evaluate(find, &self.settings, query.id.kind, facts)
     }
@@ -188,14 +182,6 @@ impl Policy {
         let proposed = self.proposed.contains(&named.id.server);
         rules
             .filter(move |rule| rule.is_about(named) && !(proposed && rule.effect == Effect::Allow))
-    }
-
-    pub(crate) fn rules(&self) -> &[Arc<Rule>] {
-        &self.rules
-    }
-
-    pub(crate) fn known_servers(&self) -> Option<&BTreeSet<ServerName>> {
-        self.known_servers.as_deref()
     }
 
     /// Returns the mode, and where it is set, if it is.

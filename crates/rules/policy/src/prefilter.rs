@@ -20,8 +20,8 @@ use crate::rule::Rule;
 /// An index of rules by one of their requirements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RulePrefilter {
-    /// The rules that must be evaluated for every call.
-    always: RuleNumbers,
+    /// The rules that must be evaluated for every call, in order.
+    pub always: RuleNumbers,
     clients: PatternIndex,
     profiles: PatternIndex,
     /// Rules by the top-level argument that their condition reads.
@@ -29,7 +29,7 @@ pub(crate) struct RulePrefilter {
 }
 
 /// The requirements on one path in the arguments.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct PathIndex {
     /// The path below the top-level argument.
     path: Vec<String>,
@@ -78,15 +78,10 @@ impl RulePrefilter {
     fn path_index_mut(&mut self, key: &ConditionKey<'_>) -> &mut PathIndex {
         let places = self.members.entry(key.member.into()).or_default();
         let at = places.iter().position(|it| it.path == key.path).unwrap_or_else(|| {
-            places.push(PathIndex::for_path(key.path));
+            places.push(PathIndex { path: key.path.to_owned(), ..PathIndex::default() });
             places.len() - 1
         });
         &mut places[at]
-    }
-
-    /// Returns the rules that are evaluated for every call, in order.
-    pub fn always(&self) -> &[u32] {
-        &self.always
     }
 
     /// Returns the other rules that can apply.
@@ -116,12 +111,6 @@ impl RulePrefilter {
 }
 
 impl PathIndex {
-    fn for_path(path: &[String]) -> Self {
-        let (texts, numbers, lenient) =
-            (PatternIndex::default(), HashMap::new(), RuleNumbers::new());
-        Self { path: path.to_owned(), texts, numbers, lenient }
-    }
-
     fn match_count(&self, required: &RequiredValue<'_>) -> usize {
         match required {
             RequiredValue::Glob(glob) => self.texts.match_count(glob.certain_part()),

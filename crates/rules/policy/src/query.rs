@@ -45,6 +45,4 @@ pub struct PolicyFacts<'a> {
     pub tainted: bool,
     /// Whether the tool is destructive.
     pub destructive: bool,
-    /// Whether anyone can be asked for approval.
-    pub can_ask: bool,
 }

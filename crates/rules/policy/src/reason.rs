@@ -6,9 +6,10 @@ use toolgate_model::{ApprovalMode, Effect, Origin, PolicyMode};
 
 /// Texts that the journal stores and [`DecisionReasonKind::parse`] reads back. Changing one breaks
 /// the reading of older journals.
-const HEADLESS: &str = "nobody can be asked: ";
 const BUILT_IN: &str = "it is built in and only reads";
 const TAINTED: &str = "content of an untrusted server was read before";
+/// Precedes the reason if the call requires approval and no one can approve it.
+pub const NO_APPROVER: &str = "nobody can be asked: ";
 /// The recorded reason for a call whose arguments do not match its schema; no rule decided.
 pub const SCHEMA_MISMATCH: &str = "its arguments do not fit its schema";
 const UNASKED: &str = "no rule speaks of it, and only tools are asked about";
@@ -48,8 +49,6 @@ pub enum DecisionReason<'p> {
     Mode(PolicyMode, Option<&'p Origin>),
     /// No rule matches, and only tools require approval by default.
     NotATool,
-    /// The call requires approval, but no one can approve it.
-    Headless(Box<DecisionReason<'p>>),
 }
 
 impl DecisionReason<'_> {
@@ -58,7 +57,6 @@ impl DecisionReason<'_> {
     pub fn is_explicit(&self) -> bool {
         match self {
             Self::Mode(_, origin) => origin.is_some(),
-            Self::Headless(because) => because.is_explicit(),
             _ => true,
         }
     }
@@ -80,7 +78,6 @@ impl fmt::Display for DecisionReason<'_> {
                 write!(f, "mode `{}`, as no file says otherwise", mode.as_str())
             }
             Self::NotATool => f.write_str(UNASKED),
-            Self::Headless(because) => write!(f, "{HEADLESS}{because}"),
         }
     }
 }
@@ -108,7 +105,7 @@ impl DecisionReasonKind {
     /// Parses the displayed form of a [`DecisionReason`]. Also returns true if the call required
     /// approval and no one could approve it.
     pub fn parse(text: &str) -> (Self, bool) {
-        let (text, headless) = match text.strip_prefix(HEADLESS) {
+        let (text, headless) = match text.strip_prefix(NO_APPROVER) {
             Some(rest) => (rest, true),
             None => (text, false),
         };
@@ -154,12 +151,8 @@ mod tests {
                 (reason, false),
                 "{because}"
             );
-            let headless = DecisionReason::Headless(Box::new(because));
-            assert_eq!(
-                DecisionReasonKind::parse(&headless.to_string()),
-                (reason, true),
-                "{headless}"
-            );
+            let headless = format!("{NO_APPROVER}{because}");
+            assert_eq!(DecisionReasonKind::parse(&headless), (reason, true), "{headless}");
         }
     }
 }

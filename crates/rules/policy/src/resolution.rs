@@ -85,18 +85,14 @@ fn resolve_among(readings: &[&PatternReading], known: &BTreeSet<ServerName>) -> 
     }
 }
 
-/// Returns true if a reading can match a server.
+/// Returns true if a reading of an allow rule can match a server. A pattern matches the server's own
+/// name only.
 fn may_match_server(reading: &PatternReading, server: &ServerName) -> bool {
-    let own = server.as_str();
     match reading {
-        PatternReading::Pair { server, .. } => server.matches(own),
-        PatternReading::HostServerName { server, join } => {
-            server.matches(own) || server.as_literal() == Some(&*join.sanitize(own))
+        PatternReading::HostServerName { server: wanted, .. } if wanted.as_literal().is_none() => {
+            wanted.matches(server.as_str())
         }
-        PatternReading::JoinedName { whole, join, .. } => [own, &*join.sanitize(own)]
-            .iter()
-            .any(|name| whole.may_match_prefix(&format!("{name}{}", join.as_str()))),
-        PatternReading::Tag(_) | PatternReading::Everything(_) => true,
+        reading => reading.may_match_server(server),
     }
 }
 

@@ -155,19 +155,10 @@ impl Rule {
     pub fn may_match_server(&self, server: &ServerName, tags: Option<&[String]>) -> bool {
         let mut readings = self.pattern.readings.iter();
         readings.any(|reading| match reading {
-            PatternReading::Pair { server: wanted, .. } => wanted.matches(server.as_str()),
-            PatternReading::HostServerName { server: wanted, join } => {
-                wanted.matches(server.as_str()) || wanted.matches(&join.sanitize(server.as_str()))
-            }
-            PatternReading::JoinedName { whole, join, .. } => {
-                [server.as_str(), &join.sanitize(server.as_str())]
-                    .iter()
-                    .any(|name| whole.may_match_prefix(&format!("{name}{}", join.as_str())))
-            }
             PatternReading::Tag(parts) => {
                 tags.is_none_or(|tags| tags.iter().any(|tag| is_below(parts, tag)))
             }
-            PatternReading::Everything(_) => true,
+            reading => reading.may_match_server(server),
         })
     }
 

@@ -226,7 +226,7 @@ fn decided(plan: &Plan, server: &str, tool: &str) -> Effect {
         profile: "default",
         arguments: b"{}",
     };
-    policy.decide(&asked, &PolicyFacts { can_ask: true, ..PolicyFacts::default() }).effect
+    policy.decide(&asked, &PolicyFacts::default()).effect
 }
 
 /// A `[policy]` of a few rules about a few tools, so that they meet.

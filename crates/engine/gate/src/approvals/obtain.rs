@@ -10,7 +10,7 @@ use toolgate_model::{ApprovalChannel, Digest};
 use toolgate_session::{Interactor, QuestionKind};
 use toolgate_store::{
     ApprovalBinding, ApprovalChoice, ApprovalDecision, KeepPendingOutcome, PendingCall,
-    PendingLimits, StoreError,
+    PendingLimits, StoreError, generate_id,
 };
 use toolgate_wire::Era;
 
@@ -54,21 +54,14 @@ pub struct CallApprovalRequest<'a> {
 /// The outcome of asking for approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallApprovalOutcome {
-    /// The call may be made now, once.
-    Approved {
-        /// Who approved it, and where.
+    /// The call may be made now, once, unless the choice is to deny it.
+    Decided {
+        /// Who decided, and where.
         by: String,
         /// The id of the question, or of the one-time grant that was used up.
         id: String,
         /// The choice that was made.
         choice: ApprovalChoice,
-    },
-    /// The call was denied.
-    Denied {
-        /// Who denied it, and where.
-        by: String,
-        /// The id of the question.
-        id: String,
     },
     /// The question was not answered in time. It stays open: once approved, the same call passes
     /// when repeated.
@@ -103,36 +96,23 @@ impl ApprovalBroker {
         loop {
             if let Some(id) = self.spend(&ask.bound, &ask.arguments_digest).await? {
                 let by = "an approval given before".to_owned();
-                return Ok(CallApprovalOutcome::Approved { by, id, choice: ApprovalChoice::Once });
+                return Ok(CallApprovalOutcome::Decided { by, id, choice: ApprovalChoice::Once });
             }
             let mut waiting = match self.enqueue(ask).await? {
                 Ok(waiting) => waiting,
                 Err(refused) => return Ok(CallApprovalOutcome::Refused(refused)),
             };
-            let id = waiting.call.id.clone();
-            let verdict = match self.answer(ask, &mut waiting, begun).await? {
-                ApprovalAnswer::Decided(verdict) => verdict,
-                ApprovalAnswer::Cancelled => return Ok(CallApprovalOutcome::Cancelled),
-                ApprovalAnswer::Expired => {
-                    return Ok(CallApprovalOutcome::Refused(EXPIRED.to_owned()));
-                }
-                ApprovalAnswer::Unanswered => {
-                    self.waiters.keep_open(&id);
-                    return Ok(CallApprovalOutcome::Waiting { id });
-                }
-            };
-            let ApprovalDecision { choice, by } = verdict;
-            match choice {
-                ApprovalChoice::Deny => return Ok(CallApprovalOutcome::Denied { by, id }),
-                ApprovalChoice::Tool | ApprovalChoice::Server => {
-                    return Ok(CallApprovalOutcome::Approved { by, id, choice });
-                }
-                ApprovalChoice::Once => {}
-            }
+            let ApprovalDecision { choice, by } =
+                match self.answer(ask, &mut waiting, begun).await? {
+                    Ok(verdict) => verdict,
+                    Err(outcome) => return Ok(outcome),
+                };
             // Of identical calls that waited together, only the first to use up the grant passes.
-            let spent = self.spend(&ask.bound, &ask.arguments_digest).await?;
-            if spent.is_some() {
-                return Ok(CallApprovalOutcome::Approved { by, id, choice });
+            if choice != ApprovalChoice::Once
+                || self.spend(&ask.bound, &ask.arguments_digest).await?.is_some()
+            {
+                let id = waiting.call.id.clone();
+                return Ok(CallApprovalOutcome::Decided { by, id, choice });
             }
         }
     }
@@ -176,15 +156,19 @@ impl ApprovalBroker {
         Ok(Ok(waiting))
     }
 
-    /// Asks every channel and returns the first answer.
+    /// Asks every channel and returns the first answer; the inner error says why there is none.
     async fn answer(
         &self,
         ask: &CallApprovalRequest<'_>,
         waiting: &mut PendingCallGuard,
         begun: Instant,
-    ) -> Result<ApprovalAnswer, StoreError> {
+    ) -> Result<Result<ApprovalDecision, CallApprovalOutcome>, StoreError> {
         let PendingCallGuard { call, waiter: ApprovalWaiter { verdict, turn }, .. } = waiting;
-        let key = format!("approval-{}", fresh_key()?);
+        let unanswered = || {
+            self.waiters.keep_open(&call.id);
+            Ok(Err(CallApprovalOutcome::Waiting { id: call.id.clone() }))
+        };
+        let key = format!("approval-{}", generate_id()?);
         let question = (ask.via == ApprovalChannel::Elicitation
             && QuestionKind::Form.is_declared_in(&ask.port.capabilities()))
         .then(|| form::question(call, key))
@@ -198,9 +182,7 @@ impl ApprovalBroker {
             };
             tokio::select! {
                 biased;
-                decided = decision(verdict) => {
-                    return Ok(decided.map_or(ApprovalAnswer::Unanswered, ApprovalAnswer::Decided));
-                }
+                decided = decision(verdict) => return decided.map_or_else(unanswered, |it| Ok(Ok(it))),
                 taken = turn.clone().acquire_owned(), if has_form && turn_taken.is_none() => {
                     turn_taken = taken.ok();
                     has_form = turn_taken.is_some();
@@ -210,10 +192,10 @@ impl ApprovalBroker {
                         let by = format!("the client {}, by a form", ask.bound.client);
                         return self.settle_choice(&call.id, choice, &by).await;
                     }
-                    FormOutcome::Cancelled => return Ok(ApprovalAnswer::Cancelled),
+                    FormOutcome::Cancelled => return Ok(Err(CallApprovalOutcome::Cancelled)),
                     FormOutcome::Unsupported => (has_form, turn_taken) = (false, None),
                 },
-                () = sleep_until(begun + patience) => return Ok(ApprovalAnswer::Unanswered),
+                () = sleep_until(begun + patience) => return unanswered(),
             }
         }
     }
@@ -224,22 +206,14 @@ impl ApprovalBroker {
         id: &str,
         choice: ApprovalChoice,
         by: &str,
-    ) -> Result<ApprovalAnswer, StoreError> {
+    ) -> Result<Result<ApprovalDecision, CallApprovalOutcome>, StoreError> {
         let by = toolgate_model::escape_invisible(by);
         if self.settle(id, choice, &by).await?.is_some() {
-            return Ok(ApprovalAnswer::Decided(ApprovalDecision { choice, by }));
+            return Ok(Ok(ApprovalDecision { choice, by }));
         }
         let earlier = self.store.approval_decision(id).await?;
-        Ok(earlier.map_or(ApprovalAnswer::Expired, ApprovalAnswer::Decided))
+        Ok(earlier.ok_or_else(|| CallApprovalOutcome::Refused(EXPIRED.to_owned())))
     }
-}
-
-/// How waiting for an answer ended.
-enum ApprovalAnswer {
-    Decided(ApprovalDecision),
-    Cancelled,
-    Expired,
-    Unanswered,
 }
 
 /// Waits for a decision. `None` means that none can arrive any more, which cannot happen while the
@@ -263,7 +237,7 @@ async fn show_form(
 fn pending(ask: &CallApprovalRequest<'_>) -> Result<PendingCall, StoreError> {
     let asked_at = SystemTime::now();
     Ok(PendingCall {
-        id: fresh_key()?,
+        id: generate_id()?,
         binding: ask.bound.clone(),
         arguments: ask.arguments.clone(),
         other_params: ask.other_params.clone(),
@@ -272,10 +246,6 @@ fn pending(ask: &CallApprovalRequest<'_>) -> Result<PendingCall, StoreError> {
         asked_at,
         expires_at: asked_at + ask.expiry,
     })
-}
-
-fn fresh_key() -> Result<String, StoreError> {
-    toolgate_store::generate_id()
 }
 
 /// A waiting call. Dropping it before the decision withdraws the question, because the caller is

@@ -1,7 +1,7 @@
 //! The pin status of each definition, for the operator. Reading it has no side effects.
 
 use toolgate_model::{CapabilityId, ServerName};
-use toolgate_pins::{PinStatus, PinSubject, evaluate_pin};
+use toolgate_pins::{PinStatus, PinSubject};
 
 use super::{is_builtin, pinned_id};
 use crate::Gate;
@@ -20,18 +20,17 @@ pub struct PinStatusEntry {
 impl Gate {
     /// Returns the status of everything that is pinned individually, as last offered, by server.
     pub fn pin_statuses(&self) -> Vec<PinStatusEntry> {
-        let posture = self.current_governance().posture();
+        let posture = self.current_governance().settings.posture;
         let mut states = Vec::new();
         let offers = self.fleet.catalogs(None);
-        let register = self.pins.0.lock();
+        let register = self.pins.lock();
         for offered in offers.iter().filter(|it| !is_builtin(&it.fleet_server)) {
-            let server = &offered.fleet_server.spec.name;
+            let server = offered.server();
             let identity = offered.fleet_server.spec.digest();
             for seen in offered.checked.pinnable() {
                 let (capability, digest) = (seen.capability, &seen.digest);
                 let subject = PinSubject { server, identity: &identity, capability, digest };
-                let lock = register.lock.as_deref();
-                let status = evaluate_pin(&register.pins, lock, posture, &subject);
+                let status = register.evaluate(posture, &subject);
                 let id = pinned_id(server, capability);
                 states.push(PinStatusEntry { server: server.clone(), id, status });
             }

@@ -10,6 +10,7 @@ use toolgate_wire::large::{DetachedValues, JsonStringDecoder};
 use toolgate_wire::{Frame, Span};
 
 use super::layout::{ResultBlock, ResultLayout};
+use crate::sanitize::read_detached;
 
 /// The section with the text of a result. Other content is described in a few words.
 pub(super) const TEXT: &str = "text";
@@ -17,8 +18,6 @@ pub(super) const TEXT: &str = "text";
 pub(super) const RAW: &str = "raw";
 /// The section with the structured output.
 pub(super) const STRUCTURED: &str = "structured";
-
-const CHUNK: usize = 64 << 10;
 
 /// Returns the name of the section with the data of a block.
 pub(super) fn part(number: usize) -> String {
@@ -105,19 +104,12 @@ fn write_string(
     let hole = aside.and_then(|aside| Some((aside, aside.resolve_placeholder(raw)?)));
     match hole {
         None => reader.push(raw, &mut text),
-        Some((aside, hole)) => {
-            let mut chunk = vec![0; CHUNK];
-            let (mut at, end) = (u64::from(hole.start), u64::from(hole.start + hole.len));
-            while at < end {
-                let step = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
-                let piece = &mut chunk[..step];
-                aside.source().read_at(at, piece)?;
-                reader.push(piece, &mut text);
-                draft.write_all(&text)?;
-                text.clear();
-                at += step as u64;
-            }
-        }
+        Some((aside, hole)) => read_detached(aside, &hole, |piece| {
+            reader.push(piece, &mut text);
+            draft.write_all(&text)?;
+            text.clear();
+            Ok(true)
+        })?,
     }
     reader.finish(&mut text);
     draft.write_all(&text)

@@ -57,12 +57,8 @@ impl ResultQuery {
         let rest = uri.strip_prefix(PREFIX).unwrap_or(uri);
         let (id, said) = rest.split_once('?').unwrap_or((rest, ""));
         let mut query = Self::new(id)?;
-        let mut pairs = Vec::new();
-        for pair in said.split('&').filter(|pair| !pair.is_empty()) {
-            let (word, value) = pair.split_once('=').unwrap_or((pair, ""));
-            pairs.push((word.to_owned(), decoded(value)));
-        }
-        query.apply_options(&pairs)?;
+        let pairs = url::form_urlencoded::parse(said.as_bytes()).into_owned();
+        query.apply_options(&pairs.collect::<Vec<_>>())?;
         Ok(query)
     }
 
@@ -142,31 +138,6 @@ fn range(value: &str) -> Result<(u64, u64), String> {
         true => Ok((from, to)),
         false => Err(format!("`lines` must be a range such as 1-100, got {value:?}")),
     }
-}
-
-/// Decodes a percent-encoded query value.
-fn decoded(value: &str) -> String {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let [first, after @ ..] = rest {
-        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match (first, byte) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            (b'+', _) => {
-                bytes.push(b' ');
-                rest = after;
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Offers kept results: as a tool for models and a resource template for clients.
 
 use bytes::Bytes;
-use toolgate_wire::{Frame, scan, string};
+use toolgate_wire::{Frame, string};
 
 use super::query::ResultQuery;
 use super::{PREFIX, read, result_not_found};
+use crate::arguments::raw_arguments;
 use crate::{Caller, Gate, GateError, own_tools};
 
 /// The name of the tool.
@@ -56,9 +57,7 @@ pub(super) async fn call(
     caller: &Caller,
     room: read::ReadLimits,
 ) -> Result<Frame, GateError> {
-    let params = request.params().unwrap_or_default();
-    let arguments = scan::member(params, "arguments").map_or(&b"{}"[..], |at| at.slice(params));
-    let query = match ResultQuery::from_arguments(arguments) {
+    let query = match ResultQuery::from_arguments(raw_arguments(request)) {
         Ok(query) if query.is_part => {
             let wrong = "a binary block cannot be read with this tool; read it as a resource";
             return own_tools::tool_error(wrong, caller.revision);

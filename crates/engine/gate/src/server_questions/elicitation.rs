@@ -31,12 +31,9 @@ pub(super) fn form(question: Question) -> Result<Question, Answer> {
         return Err(refuse_question(&question, "a field name contains invisible characters"));
     }
     let message = prefix_message(&question.server, "", &params);
-    let edit = JsonEdit::new(&params);
-    let edit = edit.set_member(Span::new(0, params.len()), "message", message);
-    let worded = edit
-        .finish()
-        .map_err(|_| refuse_question(&question, "the question has no usable parameters"))?;
-    with_params(question, &worded)
+    let whole = Span::new(0, params.len());
+    let worded = JsonEdit::new(&params).set_member(whole, "message", message).finish().ok();
+    with_params(question, worded)
 }
 
 /// Checks a URL to visit, and names its host in the message.
@@ -52,10 +49,8 @@ pub(super) fn visit(question: Question) -> Result<Question, Answer> {
     if let Some(spelled) = &address.ascii {
         edit = edit.set_member(whole, "url", string::encode(spelled));
     }
-    let worded = edit
-        .finish()
-        .map_err(|_| refuse_question(&question, "the question has no usable parameters"))?;
-    with_params(question, &worded)
+    let worded = edit.finish().ok();
+    with_params(question, worded)
 }
 
 /// Returns the message as JSON, prefixed with the server's name and `words`. The server's own text

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use parking_lot::Mutex;
 use toolgate_model::{SamplingLimits, ServerName};
 use toolgate_session::{Answer, CallerId, Question};
@@ -14,7 +15,7 @@ use toolgate_wire::{JsonEdit, Span, code, scan};
 
 use super::{GuardedInteractor, refuse_question, with_params};
 use crate::sanitize::strip_json;
-use crate::tasks::clock;
+use crate::tasks;
 
 /// The sampling requests in progress, and the usage if there is no store.
 #[derive(Default)]
@@ -139,7 +140,7 @@ impl GuardedInteractor {
             tokens_limit: limits.tokens_per_day,
         };
         self.charge_budget(&question, &charge).await?;
-        Ok((with_params(question, &params)?, under_way))
+        Ok((with_params(question, Some(params))?, under_way))
     }
 
     async fn charge_budget(
@@ -172,7 +173,7 @@ impl GuardedInteractor {
 
 /// Returns the parameters as they may be sent, and the tokens they request: within the limits,
 /// without context of other servers, and without hidden text.
-fn limit_params(question: &Question, limits: &SamplingLimits) -> Result<(Vec<u8>, u64), Answer> {
+fn limit_params(question: &Question, limits: &SamplingLimits) -> Result<(Bytes, u64), Answer> {
     let raw = question.frame.params().unwrap_or_default();
     let params = strip_json(raw);
     let whole = Span::new(0, params.len());
@@ -192,7 +193,7 @@ fn limit_params(question: &Question, limits: &SamplingLimits) -> Result<(Vec<u8>
         edit = edit.delete_member(whole, "includeContext");
     }
     match edit.finish() {
-        Ok(params) => Ok((params.to_vec(), tokens)),
+        Ok(params) => Ok((params, tokens)),
         Err(_) => Err(refuse_question(question, "the question has no usable parameters")),
     }
 }
@@ -210,7 +211,7 @@ fn number(raw: &[u8]) -> Option<u64> {
 
 /// Returns the current date as `YYYY-MM-DD` in UTC.
 fn today() -> String {
-    clock::now().chars().take(10).collect()
+    tasks::now().chars().take(10).collect()
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use std::borrow::Cow;
 
 use toolgate_model::{ServerName, is_invisible};
 use toolgate_wire::view::RpcError;
-use toolgate_wire::{Frame, build, code, scan};
+use toolgate_wire::{Frame, code, scan};
 use url::{Host, Url};
+
+use crate::present::failure_instead;
 
 /// A URL that may be shown.
 pub(super) struct VettedUrl {
@@ -66,9 +68,7 @@ pub(crate) fn reject_unsafe_urls(server: &ServerName, answer: Frame) -> Frame {
     let Some(why) = why else { return answer };
     tracing::warn!(target: "toolgate::gate", %server, "refused a required visit to a URL: {why}");
     let message = format!("the server requires a visit to a URL that cannot be shown: {why}");
-    let id = answer.id().map(|id| id.raw().to_owned());
-    let failure = build::error_response(id.as_deref(), code::REFUSED, &message, None);
-    crate::present::own_frame(failure).unwrap_or(answer)
+    failure_instead(&answer, code::REFUSED, &message)
 }
 
 fn addresses(error: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {

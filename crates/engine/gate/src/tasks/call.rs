@@ -22,7 +22,7 @@ use super::task::{Task, TaskRoute};
 use super::task_servers::ToolTaskMode;
 use super::upstream::UpstreamTask;
 use super::wait::TaskWaiter;
-use super::{clock, missing, own_response, task_aware, unreadable};
+use super::{missing, now, own_response, task_aware, unreadable};
 use crate::admit::CallPermit;
 use crate::error::CallError;
 use crate::{Caller, GateError};
@@ -170,7 +170,7 @@ impl OutboundCall<'_> {
         let asked = asked.and_then(|raw| std::str::from_utf8(raw).ok()?.parse().ok());
         let ttl = asked.map_or(HELD, Duration::from_millis).min(HELD_AT_MOST);
         let id = fresh_id().ok_or_else(unreadable)?;
-        let finished = tasks::completed_task(&id, &clock::now(), ttl);
+        let finished = tasks::completed_task(&id, &now(), ttl);
         let task = table.add(self.new_task(TaskRoute::Stored, &finished)?);
         table.set_outcome(&task, TaskOutcome::Result(result));
         Ok(tasks::creation_result(&finished, TaskFormat::Extension, TaskFormat::Session))

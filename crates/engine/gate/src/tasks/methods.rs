@@ -13,7 +13,6 @@ use toolgate_session::{Interactor, OutboundRequest, SessionError};
 use toolgate_wire::{Era, Frame, MessageKind, code, method};
 
 use super::outcome::TaskOutcome;
-use super::presentation::TaskResultPresenter;
 use super::task::{Task, TaskRoute};
 use super::upstream::UpstreamTask;
 use super::wait::PATIENCE;
@@ -22,6 +21,8 @@ use super::{
 };
 use crate::admit::admit_wait;
 use crate::gate::GateRequest;
+use crate::present::ResponseContext;
+use crate::profile_view::ProfileView;
 use crate::{Caller, Gate, GateError};
 
 /// The most tasks of a list that are queried again; the others are shown as last seen.
@@ -150,8 +151,7 @@ impl TaskRequest<'_> {
             return Ok(answer);
         }
         // Servers share a URI that this result may contain.
-        let (caller, tool) = (self.caller, &self.task.tool);
-        let shown = TaskResultPresenter { view: &view, caller, pool: &pool, tool };
+        let shown = self.presenter(&view, &pool);
         match (form, answer.result(), request.method().as_deref()) {
             (TaskFormat::Session, Some(result), Some(method::TASKS_RESULT)) => {
                 own_response(&shown.result(result)?)
@@ -194,16 +194,17 @@ impl TaskRequest<'_> {
         }
     }
 
+    /// Returns what presents the result of the tool, as that of an ordinary call.
+    fn presenter<'a>(&'a self, view: &'a ProfileView, pool: &'a Pool) -> ResponseContext<'a> {
+        let (caller, method, id) = (self.caller, method::TOOLS_CALL, Some(&self.task.tool));
+        ResponseContext { view, caller, pool, method, id }
+    }
+
     /// Returns the outcome as this caller sees it.
     pub(super) fn present_outcome(&self, outcome: TaskOutcome) -> Result<TaskOutcome, GateError> {
         let view = self.gate.view(self.caller);
         let pool = self.task.pool(&self.gate.fleet)?;
-        let shown = TaskResultPresenter {
-            view: &view,
-            caller: self.caller,
-            pool: &pool,
-            tool: &self.task.tool,
-        };
+        let shown = self.presenter(&view, &pool);
         Ok(match outcome {
             TaskOutcome::Result(result) => TaskOutcome::Result(shown.result(&result)?),
             TaskOutcome::Error(error) => TaskOutcome::Error(shown.error(&error)?),

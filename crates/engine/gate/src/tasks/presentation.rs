@@ -2,33 +2,22 @@
 //! call.
 
 use bytes::Bytes;
-use toolgate_fleet::Pool;
-use toolgate_model::CapabilityId;
-use toolgate_wire::{Frame, JsonEdit, Revision, build, method, scan, string};
+use toolgate_wire::{Frame, JsonEdit, Revision, method, scan};
 
-use super::{error_response, own_frame, own_response, unreadable};
+use super::{error_response, own_response, unreadable};
+use crate::GateError;
 use crate::present::{ResponseContext, own_result};
-use crate::profile_view::ProfileView;
-use crate::{Caller, GateError};
 
-/// The context for translating the outcome of a tool that ran as a task.
-pub(super) struct TaskResultPresenter<'a> {
-    pub(super) view: &'a ProfileView,
-    pub(super) caller: &'a Caller,
-    pub(super) pool: &'a Pool,
-    pub(super) tool: &'a CapabilityId,
-}
-
-impl TaskResultPresenter<'_> {
+impl ResponseContext<'_> {
     /// Translates the tool's result.
     pub(super) fn result(&self, raw: &[u8]) -> Result<Bytes, GateError> {
-        let shown = self.present(own_response(raw)?)?;
+        let shown = self.present(own_response(raw)?);
         shown.result().map(Bytes::copy_from_slice).ok_or_else(unreadable)
     }
 
     /// Translates the error object.
     pub(super) fn error(&self, raw: &[u8]) -> Result<Bytes, GateError> {
-        let shown = self.present(error_response(raw)?)?;
+        let shown = self.present(error_response(raw)?);
         shown.error().map(Bytes::copy_from_slice).ok_or_else(unreadable)
     }
 
@@ -39,15 +28,6 @@ impl TaskResultPresenter<'_> {
         };
         let shown = self.result(at.slice(task))?;
         JsonEdit::new(task).replace(at, shown).finish().map_err(|_| unreadable())
-    }
-
-    fn present(&self, answer: Frame) -> Result<Frame, GateError> {
-        let name = format!("{{\"name\":{}}}", string::encode(&self.tool.name));
-        let request = build::request("0", method::TOOLS_CALL, Some(name.as_bytes()));
-        let request = own_frame(request)?;
-        let Self { view, caller, pool, tool } = *self;
-        Ok(ResponseContext { view, caller, pool, request: &request, id: Some(tool) }
-            .present(answer))
     }
 }
 

@@ -12,7 +12,7 @@ use toolgate_wire::{Frame, method};
 use super::methods::TaskRequest;
 use super::outcome::TaskOutcome;
 use super::wait::TaskWaiter;
-use super::{clock, unreadable};
+use super::{now, unreadable};
 use crate::GateError;
 
 pub(super) async fn handle_request(
@@ -67,7 +67,7 @@ async fn cancel(about: &TaskRequest<'_>, port: Arc<dyn Interactor>) -> Result<Fr
     }
     about.upstream(port)?.cancel().await?;
     let cancelled =
-        tasks::cancelled_task(&about.task.last_seen(), &clock::now()).ok_or_else(unreadable)?;
+        tasks::cancelled_task(&about.task.last_seen(), &now()).ok_or_else(unreadable)?;
     about.task.observe(&cancelled);
     about.gate.tasks.set_outcome(about.task, TaskOutcome::Cancelled);
     about.task_status()

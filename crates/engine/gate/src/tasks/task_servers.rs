@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use toolgate_bridge::tasks::TaskFormat;
+use toolgate_fleet::OfferedCatalog;
 use toolgate_model::{CapabilityId, Catalog, ServerName};
 use toolgate_wire::view::{TaskSupport, ToolView};
 
@@ -32,12 +33,13 @@ struct TaskServer {
 }
 
 impl TaskServers {
-    pub(crate) fn of(catalogs: &[(ServerName, Arc<Catalog>)]) -> Self {
-        let tasked = |(name, catalog): &(ServerName, Arc<Catalog>)| {
+    pub(crate) fn of(offered: &[OfferedCatalog]) -> Self {
+        let tasked = |offered: &OfferedCatalog| {
+            let catalog = &offered.checked.catalog;
             let form = TaskFormat::of_server(catalog.protocol, &catalog.capabilities)?;
-            Some((name.clone(), TaskServer { form, tools: task_tools(catalog) }))
+            Some((offered.server().clone(), TaskServer { form, tools: task_tools(catalog) }))
         };
-        Self { servers: catalogs.iter().filter_map(tasked).collect() }
+        Self { servers: offered.iter().filter_map(tasked).collect() }
     }
 
     /// Returns how this tool runs as a task; `None` if its server has no tasks.

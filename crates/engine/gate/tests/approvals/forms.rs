@@ -18,7 +18,10 @@ async fn the_form_shows_the_whole_call_and_offers_no_default() {
         "{\"path\":\"/etc\\u202e/x\u{200b}\",\"cmd\":\"\\u0072m\\n-rf\",\"n\":1.50}",
         client.clone(),
     );
-    assert!(matches!(call.obtain(&broker).await, CallApprovalOutcome::Denied { .. }));
+    assert!(matches!(
+        call.obtain(&broker).await,
+        CallApprovalOutcome::Decided { choice: ApprovalChoice::Deny, .. }
+    ));
     let [form] = &client.forms()[..] else { panic!() };
     let message = form["message"].as_str().unwrap();
     let shown = [
@@ -52,7 +55,7 @@ async fn every_choice_means_what_it_says() {
         let call =
             Call::by_form(&json!({ "for": label }).to_string(), Client::new([accepted(label)]));
         let obtained = call.obtain(&broker).await;
-        let CallApprovalOutcome::Approved { choice: chosen, by, .. } = obtained else {
+        let CallApprovalOutcome::Decided { choice: chosen, by, .. } = obtained else {
             panic!("{obtained:?}")
         };
         assert_eq!((chosen, &*by), (choice, "the client editor, by a form"));
@@ -76,7 +79,10 @@ async fn whatever_is_not_a_choice_is_no_approval() {
     ] {
         let client = Client::new([Reaction::Result(Duration::ZERO, result.clone())]);
         let obtained = Call::by_form("{}", client).obtain(&broker).await;
-        assert!(matches!(obtained, CallApprovalOutcome::Denied { .. }), "{result}: {obtained:?}");
+        assert!(
+            matches!(obtained, CallApprovalOutcome::Decided { choice: ApprovalChoice::Deny, .. }),
+            "{result}: {obtained:?}"
+        );
     }
     assert_eq!(broker.grants().await.unwrap(), []);
 }
@@ -116,7 +122,10 @@ async fn what_is_too_long_to_be_shown_whole_is_never_cut() {
     assert_eq!(call.arguments, long.as_bytes());
     assert!(client.forms().is_empty());
     broker.settle(&call.id, ApprovalChoice::Deny, "operator").await.unwrap().unwrap();
-    assert!(matches!(waiting.await.unwrap(), CallApprovalOutcome::Denied { .. }));
+    assert!(matches!(
+        waiting.await.unwrap(),
+        CallApprovalOutcome::Decided { choice: ApprovalChoice::Deny, .. }
+    ));
 }
 
 #[tokio::test]

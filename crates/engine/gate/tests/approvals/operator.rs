@@ -26,7 +26,7 @@ async fn a_call_is_on_disk_before_it_waits_and_goes_on_when_it_is_approved() {
     assert_eq!(settled.call, *call);
     let obtained = waiting.await.unwrap();
     let (by, id) = ("operator".to_owned(), call.id.clone());
-    assert_eq!(obtained, CallApprovalOutcome::Approved { by, id, choice: ApprovalChoice::Once });
+    assert_eq!(obtained, CallApprovalOutcome::Decided { by, id, choice: ApprovalChoice::Once });
     assert_eq!(broker.grants().await.unwrap(), [], "used up");
     assert_eq!(broker.settle(&call.id, ApprovalChoice::Once, "operator").await.unwrap(), None);
 }
@@ -161,7 +161,7 @@ async fn of_a_form_and_an_operator_who_answer_at_once_one_counts() {
         let obtained = waiting.await.unwrap();
         assert_eq!(
             denied.is_some(),
-            matches!(obtained, CallApprovalOutcome::Denied { .. }),
+            matches!(obtained, CallApprovalOutcome::Decided { choice: ApprovalChoice::Deny, .. }),
             "{obtained:?}"
         );
         assert_eq!(denied.is_none(), is_approved(&obtained));

@@ -13,7 +13,7 @@ use toolgate_gate::approvals::{
 };
 use toolgate_model::{ApprovalChannel, CapabilityId, CapabilityKind, Digest, ServerName};
 use toolgate_session::{Answer, CallerId, Interactor, Question, QuestionKind};
-use toolgate_store::{ApprovalBinding, PendingCall, StateStore};
+use toolgate_store::{ApprovalBinding, ApprovalChoice, PendingCall, StateStore};
 use toolgate_wire::{Era, Frame};
 
 /// How a client reacts to a form.
@@ -213,5 +213,5 @@ impl Interactor for Onlooker {
 }
 
 pub fn is_approved(obtained: &CallApprovalOutcome) -> bool {
-    matches!(obtained, CallApprovalOutcome::Approved { .. })
+    matches!(obtained, CallApprovalOutcome::Decided { choice, .. } if *choice != ApprovalChoice::Deny)
 }

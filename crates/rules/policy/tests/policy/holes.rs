@@ -225,18 +225,14 @@ fn a_standing_grant_does_not_answer_the_administrator() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_it_is_refused_and_says_why() {
+fn the_default_mode_asks_and_is_not_explicit() {
     let policy = policy(&GovernanceSettings::default(), &["a"]);
-    let mut call = Call::of(tool("a", "x"));
-    call.facts.flags[4] = false;
+    let call = Call::of(tool("a", "x"));
     let decided = policy.decide(&call.asked(), &call.facts());
-    assert_eq!(decided.effect, Deny);
-    assert_eq!(
-        decided.reason,
-        DecisionReason::Headless(Box::new(DecisionReason::Mode(PolicyMode::Ask, None)))
-    );
+    assert_eq!(decided.effect, Ask);
+    assert_eq!(decided.reason, DecisionReason::Mode(PolicyMode::Ask, None));
     assert!(!decided.reason.is_explicit());
-    let built_in = OwnedFacts { flags: [true, true, false, false, false], ..call.facts.clone() };
+    let built_in = OwnedFacts { flags: [true, true, false, false], ..call.facts.clone() };
     let call = Call { facts: built_in, ..call };
     assert_eq!(policy.decide(&call.asked(), &call.facts()).reason, DecisionReason::BuiltIn);
 }

@@ -40,7 +40,7 @@ fn call(chosen: usize, approval: Option<ApprovalMode>) -> Call {
     call.facts.trust = has(1).then(|| origin(scope, 1));
     call.facts.approval = approval.map(|approval| (approval, origin(scope, 1)));
     call.facts.grant = has(2);
-    call.facts.flags = [has(3), has(4), has(5), has(6), has(7)];
+    call.facts.flags = [has(3), has(4), has(5), has(6)];
     call
 }
 
@@ -48,7 +48,7 @@ fn call(chosen: usize, approval: Option<ApprovalMode>) -> Call {
 fn every_combination_is_decided_as_the_reference_decides_it() {
     let approvals = ApprovalMode::ALL.map(Some).into_iter().chain([None]);
     let calls: Vec<_> = approvals
-        .flat_map(|approval| (0..1 << 8).map(move |chosen| call(chosen, approval)))
+        .flat_map(|approval| (0..1 << 7).map(move |chosen| call(chosen, approval)))
         .collect();
     for (mode, floor) in [
         (PolicyMode::Ask, false),

@@ -11,7 +11,6 @@ use crate::world::{call, cases, governance, known, number, origin, policy, rule}
 pub fn line(because: &DecisionReason<'_>) -> Option<u32> {
     match because {
         DecisionReason::Rule { origin, .. } => Some(origin.line),
-        DecisionReason::Headless(because) => line(because),
         _ => None,
     }
 }

@@ -18,12 +18,10 @@ pub fn decide(
     let (effect, line, mode) = standing(said, known, asked, facts);
     let tool = asked.id.kind == CapabilityKind::Tool;
     let floor = mode != PolicyMode::Full || (said.yolo_floor && facts.destructive);
-    let (effect, line) = match effect == Effect::Allow && tool && facts.tainted && floor {
+    match effect == Effect::Allow && tool && facts.tainted && floor {
         true => (Effect::Ask, None),
         false => (effect, line),
-    };
-    let effect = if effect == Effect::Ask && !facts.can_ask { Effect::Deny } else { effect };
-    (effect, line)
+    }
 }
 
 fn standing(

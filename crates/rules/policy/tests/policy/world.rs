@@ -99,13 +99,12 @@ pub struct OwnedFacts {
     pub grant: bool,
     pub trust: Option<Origin>,
     pub approval: Option<(ApprovalMode, Origin)>,
-    pub flags: [bool; 5],
+    pub flags: [bool; 4],
 }
 
 impl Call {
     pub fn of(id: CapabilityId) -> Self {
-        let flags = [false, false, false, false, true];
-        let facts = OwnedFacts { flags, ..OwnedFacts::default() };
+        let facts = OwnedFacts::default();
         Self { id, tags: vec![], client: "c1", profile: "default", arguments: "{}", facts }
     }
 
@@ -116,7 +115,7 @@ impl Call {
 
     pub fn facts(&self) -> PolicyFacts<'_> {
         let OwnedFacts { block, grant, trust, approval, flags } = &self.facts;
-        let [read_only, built_in, tainted, destructive, can_ask] = *flags;
+        let [read_only, built_in, tainted, destructive] = *flags;
         PolicyFacts {
             block: block.then_some("it is blocked"),
             grant: grant.then_some("granted"),
@@ -126,7 +125,6 @@ impl Call {
             built_in,
             tainted,
             destructive,
-            can_ask,
         }
     }
 }
@@ -227,12 +225,13 @@ pub fn call() -> impl Strategy<Value = Call> {
         option::weighted(0.2, at()),
         option::weighted(0.2, (one(&ApprovalMode::ALL), at())),
         any::<[bool; 4]>(),
-        proptest::bool::weighted(0.9),
     );
-    let facts = facts.prop_map(|(block, grant, trust, approval, flags, can_ask)| {
-        let [read_only, built_in, tainted, destructive] = flags;
-        let flags = [read_only, built_in, tainted, destructive, can_ask];
-        OwnedFacts { block, grant, trust, approval, flags }
+    let facts = facts.prop_map(|(block, grant, trust, approval, flags)| OwnedFacts {
+        block,
+        grant,
+        trust,
+        approval,
+        flags,
     });
     let tags = vec(one(&TAGS).prop_map(str::to_owned), 0..3);
     let whose = (one(&["c1", "d2"]), one(&["default", "research"]));
