@@ -278,20 +278,10 @@ impl<'a> CallContext<'a> {
         self.target().ok_or_else(|| FleetError::Unknown(self.id.server.clone()).into())
     }
 
-    /// Returns the capability, if the protocol itself defines its kind.
-    pub(crate) fn capability_id(&self) -> Option<&'a CapabilityId> {
-        (self.id.kind != CapabilityKind::Method).then_some(self.id)
-    }
-
     /// Returns the capabilities that an extension request names. The gate cannot know what the
     /// method does to them, so their rules apply to the request as well.
     pub(crate) fn named_capabilities(&self) -> BTreeSet<CapabilityId> {
         extension::named_capabilities(self.view, self.id, self.request)
-    }
-
-    /// Returns true if the request only withdraws something, which needs no approval.
-    fn is_withdrawal(&self) -> bool {
-        self.request.is(method::RESOURCES_UNSUBSCRIBE)
     }
 }
 
@@ -313,7 +303,8 @@ impl Gate {
     /// strictest decision counts.
     pub(crate) fn decide(&self, call: &CallTarget<'_>) -> CallDecision {
         let context = &call.context;
-        if context.is_withdrawal() {
+        // What only withdraws something needs no approval.
+        if context.request.is(method::RESOURCES_UNSUBSCRIBE) {
             let because = Cow::Borrowed("it only withdraws a subscription");
             let code = ErrorCode::PolicyDenied;
             return CallDecision { outcome: DecisionOutcome::Allowed, because, code };

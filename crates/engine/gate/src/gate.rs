@@ -287,7 +287,8 @@ impl Gate {
         if answer.is_ok() && !call.is_trusted() {
             self.taint(caller).raise(); // results of untrusted servers taint the caller
         }
-        let (method, id) = (&request.method().unwrap_or_default(), call.context.capability_id());
+        let method = &request.method().unwrap_or_default();
+        let id = (id.kind != CapabilityKind::Method).then_some(id);
         let response = ResponseContext { view, caller, pool, method, id };
         let answer = response.present(answer?); // in the caller's revision
         let answer = server_questions::reject_unsafe_urls(lease.server(), answer);

@@ -173,14 +173,13 @@ impl Gate {
                 Ok(meant) if results::reads_kept_result(view, &meant) => {
                     return self.read_kept(view, &meant, caller).await;
                 }
-                Ok(meant) if by == Some(CALL_READ_ONLY) && may_write(view, &meant) => {
-                    Err(may_write_text(&meant.name().unwrap_or_default()))
-                }
-                Ok(meant) if is_known(view, &meant) => {
-                    let meant = GateRequest { frame: &meant, ..request };
-                    return self.pass_to_server(view, meant).await;
-                }
-                Ok(meant) => Err(no_such_tool(&meant.name().unwrap_or_default())),
+                Ok(meant) => match check_callable(view, &meant, by == Some(CALL_READ_ONLY)) {
+                    Ok(()) => {
+                        let meant = GateRequest { frame: &meant, ..request };
+                        return self.pass_to_server(view, meant).await;
+                    }
+                    Err(wrong) => Err(wrong),
+                },
                 Err(wrong) => Err(wrong),
             },
         };
@@ -233,29 +232,23 @@ fn found_result(tools: &[String], to: Revision) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{text}}}]{structured}}}")
 }
 
-fn is_known(view: &ProfileView, request: &Frame) -> bool {
+/// Returns an error unless a request calls a known tool that, if `reads`, is known to only read: from
+/// an operator's tag or a trusted server's annotation.
+fn check_callable(view: &ProfileView, request: &Frame, reads: bool) -> Result<(), String> {
     let name = request.name().unwrap_or_default();
-    view.names().id_of(CapabilityKind::Tool, &name).is_some()
-}
-
-/// Returns true if a request calls a tool that is not known to only read, from an operator's tag or
-/// a trusted server's annotation.
-fn may_write(view: &ProfileView, request: &Frame) -> bool {
-    let name = request.name().unwrap_or_default();
-    let tool = view.names().id_of(CapabilityKind::Tool, &name);
-    tool.and_then(|id| view.tools.get(id)).is_some_and(|tool| !tool.attributes.read_only)
-}
-
-fn may_write_text(name: &str) -> String {
-    format!("{name:?} is not known to only read, so {CALL_READ_ONLY} does not call it; use {CALL}")
-}
-
-fn no_such_tool(name: &str) -> String {
-    match name {
-        CALL | CALL_READ_ONLY => {
-            format!("{name} cannot be called this way; pass the name of the tool to call")
+    match (view.names().id_of(CapabilityKind::Tool, &name), &*name) {
+        (Some(id), name)
+            if reads && view.tools.get(id).is_some_and(|it| !it.attributes.read_only) =>
+        {
+            Err(format!(
+                "{name:?} is not known to only read, so {CALL_READ_ONLY} does not call it; use {CALL}"
+            ))
         }
-        name => format!("no tool named {name:?}; find its name with {SEARCH}"),
+        (Some(_), _) => Ok(()),
+        (None, name @ (CALL | CALL_READ_ONLY)) => {
+            Err(format!("{name} cannot be called this way; pass the name of the tool to call"))
+        }
+        (None, name) => Err(format!("no tool named {name:?}; find its name with {SEARCH}")),
     }
 }
 

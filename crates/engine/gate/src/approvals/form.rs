@@ -79,8 +79,9 @@ fn message(call: &PendingCall) -> String {
     )
 }
 
-/// Shows the form and reads the answer.
-pub(super) async fn ask(port: &Arc<dyn Interactor>, question: Question) -> FormOutcome {
+/// Shows the form, if there is one, and reads the answer.
+pub(super) async fn ask(port: &Arc<dyn Interactor>, question: Option<Question>) -> FormOutcome {
+    let Some(question) = question else { return FormOutcome::Unsupported };
     // As a round of its own, so the client gets it at once.
     let answers = port.ask_all(vec![question]).await;
     match answers.into_iter().next() {

@@ -1,7 +1,7 @@
 //! Records decisions about calls that no longer wait. For a waiting call, the pipeline records the
 //! outcome of its question.
 
-use toolgate_journal::{Journal, JournalError, JournalEvent, JournalRecord};
+use toolgate_journal::{Journal, JournalEvent, JournalRecord};
 use toolgate_store::{GrantSelector, SettledCall};
 use toolgate_wire::string;
 
@@ -17,7 +17,7 @@ pub(super) async fn record_settled(journal: &Journal, settled: &SettledCall, by:
         profile: "",
         about: Some(&call.binding.tool),
     };
-    log_failure(append(journal, &record).await);
+    append(journal, &record).await;
 }
 
 /// Records that grants were revoked.
@@ -30,18 +30,17 @@ pub(super) async fn record_revoked(journal: &Journal, which: &GrantSelector, cou
         GrantSelector::Tool(tool) => ("\"tool\":true".to_owned(), Some(tool)),
     };
     let detail = format!("{{{what},\"count\":{count},\"by\":{}}}", string::encode(by));
-    log_failure(append(journal, &JournalRecord::note("revoked", &detail, about)).await);
+    append(journal, &JournalRecord::note("revoked", &detail, about)).await;
 }
 
-/// Appends a record and waits until it is on disk. People decide seldom enough for that.
-async fn append(journal: &Journal, record: &JournalRecord<'_>) -> Result<(), JournalError> {
-    let ticket = journal.append(record)?;
-    journal.wait_durable(ticket).await
-}
-
-/// Logs a failed write. The decision itself is stored and stays valid.
-fn log_failure(outcome: Result<(), JournalError>) {
-    if let Err(error) = outcome {
+/// Appends a record and waits until it is on disk; people decide seldom enough for that. A failure is
+/// only logged: the decision itself is stored and stays valid.
+async fn append(journal: &Journal, record: &JournalRecord<'_>) {
+    let written = match journal.append(record) {
+        Ok(ticket) => journal.wait_durable(ticket).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = written {
         tracing::error!(target: "toolgate::gate", "cannot record an approval: {error}");
     }
 }

@@ -173,8 +173,8 @@ impl ApprovalBroker {
             && QuestionKind::Form.is_declared_in(&ask.port.capabilities()))
         .then(|| form::question(call, key))
         .flatten();
-        let mut form = std::pin::pin!(show_form(ask.port, question.clone()));
         let (mut has_form, mut turn_taken) = (question.is_some(), None);
+        let mut form = std::pin::pin!(form::ask(ask.port, question));
         loop {
             let patience = match (&turn_taken, ask.era) {
                 (Some(_), Era::Modern) => ask.expiry,
@@ -222,16 +222,6 @@ async fn decision(
     verdict: &mut watch::Receiver<Option<ApprovalDecision>>,
 ) -> Option<ApprovalDecision> {
     verdict.wait_for(Option::is_some).await.ok().and_then(|decided| decided.clone())
-}
-
-async fn show_form(
-    port: &Arc<dyn Interactor>,
-    question: Option<toolgate_session::Question>,
-) -> FormOutcome {
-    match question {
-        Some(question) => form::ask(port, question).await,
-        None => FormOutcome::Unsupported,
-    }
 }
 
 fn pending(ask: &CallApprovalRequest<'_>) -> Result<PendingCall, StoreError> {
