@@ -67,9 +67,10 @@ pub(crate) struct CapabilityList {
 }
 
 /// The rendered bytes of a list.
-struct RenderedList {
+pub(crate) struct RenderedList {
     entries: Arc<[ListEntry]>,
-    bytes: Bytes,
+    /// The `result` object.
+    pub(crate) bytes: Bytes,
     /// The position of each entry.
     spans: Vec<Span>,
     /// The end of the array of entries.
@@ -122,44 +123,18 @@ impl CapabilityList {
         Arc::ptr_eq(self, other) || *self.entries == *other.entries
     }
 
-    /// Returns the bytes, if they are rendered already.
-    pub(crate) fn cached_bytes(&self, to: Revision) -> Option<Bytes> {
-        self.rendered[to as usize].get().map(|prepared| prepared.bytes.clone())
-    }
-
-    /// Returns the `result` object, which ends with `tail`. Calls `render` for definitions that no
-    /// earlier list had.
-    pub(crate) fn bytes(
+    /// Returns the list with its bytes, rendered on first use. Calls `render` for definitions that
+    /// no earlier list had.
+    pub(crate) fn rendered(
         &self,
         to: Revision,
-        tail: &str,
+        tail: impl FnOnce() -> String,
         render: impl Fn(&ServerListEntry) -> Bytes,
-    ) -> Bytes {
-        self.rendered(to, tail, render).bytes.clone()
-    }
-
-    /// Like `bytes`, but with another tail, which is not kept.
-    pub(crate) fn bytes_with_tail(
-        &self,
-        to: Revision,
-        tails: [&str; 2],
-        render: impl Fn(&ServerListEntry) -> Bytes,
-    ) -> Bytes {
-        let [lasting, once] = tails;
-        let prepared = self.rendered(to, lasting, render);
-        [&prepared.bytes[..prepared.end], once.as_bytes(), b"}"].concat().into()
-    }
-
-    fn rendered(
-        &self,
-        to: Revision,
-        tail: &str,
-        render: impl Fn(&ServerListEntry) -> Bytes,
-    ) -> &Arc<RenderedList> {
+    ) -> &RenderedList {
         self.rendered[to as usize].get_or_init(|| {
             let mut before = self.before.lock();
             let before = before[to as usize].take();
-            Arc::new(self.prepare(before.as_deref(), tail, render))
+            Arc::new(self.prepare(before.as_deref(), &tail(), render))
         })
     }
 
@@ -204,6 +179,11 @@ impl ServerListEntry {
 }
 
 impl RenderedList {
+    /// Returns the `result` object with another tail.
+    pub(crate) fn with_tail(&self, tail: &str) -> Bytes {
+        [&self.bytes[..self.end], tail.as_bytes(), b"}"].concat().into()
+    }
+
     /// Maps each server definition to its position among the entries.
     fn index(&self) -> HashMap<(*const CheckedDefinition, &str), usize> {
         let entries = self.entries.iter().enumerate();

@@ -288,20 +288,15 @@ impl ProfileView {
     /// Returns the rendered `result` of a list of this view. While servers are still starting,
     /// modern callers may not cache it.
     pub(crate) fn render_list(&self, list: &CapabilityList, to: Revision, settled: bool) -> Bytes {
-        if let Some(ready) = list.cached_bytes(to).filter(|_| settled) {
-            return ready;
-        }
-        let render = |entry: &ServerListEntry| self.render(entry, to);
-        if to.era() == Era::Legacy {
-            return list.bytes(to, "", render);
-        }
-        let tail = bridge::modern_list_members(SETTLED_TTL_MS, list.is_public());
-        match settled {
-            true => list.bytes(to, &tail, render),
-            false => {
-                let once = bridge::modern_list_members(0, list.is_public());
-                list.bytes_with_tail(to, [&tail, &once], render)
-            }
+        let is_modern = to.era() == Era::Modern;
+        let tail = |ttl| match is_modern {
+            true => bridge::modern_list_members(ttl, list.is_public()),
+            false => String::new(),
+        };
+        let rendered = list.rendered(to, || tail(SETTLED_TTL_MS), |entry| self.render(entry, to));
+        match settled || !is_modern {
+            true => rendered.bytes.clone(),
+            false => rendered.with_tail(&tail(0)),
         }
     }
 
