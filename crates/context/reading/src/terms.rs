@@ -120,11 +120,7 @@ impl TermIndexer {
                 push(self.cache.term(at as usize), terms);
             } else if met.seen != self.pieces {
                 met.seen = self.pieces;
-                // A word that was evicted and met again has another number.
-                let word = self.cache.word(at as usize);
-                if !self.stop_words.iter().any(|known| self.cache.word(*known as usize) == word) {
-                    self.stop_words.push(at);
-                }
+                self.stop_words.push(at);
             }
         }
         for &at in &self.stop_words {

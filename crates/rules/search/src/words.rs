@@ -105,17 +105,8 @@ fn class(c: char) -> CharClass {
     match c {
         '\u{300}'..='\u{36f}' => CharClass::Lower,
         '\u{ff10}'..='\u{ff19}' => CharClass::Digit,
-        // Thai, Lao, Myanmar, Khmer; kana, Han, Hangul: written without spaces, or with endings
-        // that a stemmer would have to know.
-        '\u{e00}'..='\u{eff}'
-        | '\u{1000}'..='\u{109f}'
-        | '\u{1780}'..='\u{17ff}'
-        | '\u{3041}'..='\u{30ff}'
-        | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}'
-        | '\u{ac00}'..='\u{d7af}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}' => CharClass::Dense,
+        // Written without spaces, or with endings that a stemmer would have to know.
+        _ if fold::is_dense(c) => CharClass::Dense,
         _ if c.is_uppercase() => CharClass::Upper,
         _ if c.is_alphabetic() => CharClass::Lower,
         _ => CharClass::Other,

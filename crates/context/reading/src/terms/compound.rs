@@ -8,8 +8,6 @@ use std::ops::Range;
 use super::words::{self, ByteClass, LONGEST, ScanBuffers, WordSink};
 use toolgate_terms::fold;
 
-use super::dense;
-
 /// The maximum length of a compound, in bytes.
 const FURTHEST: usize = 192;
 
@@ -74,7 +72,7 @@ fn extent(text: &str) -> usize {
         else {
             break;
         };
-        let is_word = !c.is_ascii() && fold::is_word(c) && !dense::is_dense(c);
+        let is_word = !c.is_ascii() && fold::is_word(c) && !fold::is_dense(c);
         if !is_word {
             if !joins(text, at, c) {
                 break;
@@ -93,7 +91,7 @@ fn is_joiner(c: char) -> bool {
 /// Returns true if a character joins the words around it.
 fn joins(text: &str, at: usize, c: char) -> bool {
     let rest = &text[at + c.len_utf8()..];
-    let next = |c: char| fold::is_word(c) && !dense::is_dense(c);
+    let next = |c: char| fold::is_word(c) && !fold::is_dense(c);
     match c {
         '_' => {
             let more = rest.bytes().take(MOST_LINES).take_while(|byte| *byte == b'_').count();

@@ -3,23 +3,9 @@
 //! A single Han character is often a word, so it is indexed as well, and queried if there is
 //! nothing longer.
 
+use toolgate_terms::fold::{is_dense, is_han};
+
 use super::words::{ScanPurpose, WordSink};
-
-/// Returns true for Thai, Lao, Myanmar, Khmer, kana, Han, and Hangul, whose endings no stemmer here
-/// knows.
-pub(super) fn is_dense(c: char) -> bool {
-    is_han(c)
-        || matches!(c,
-            '\u{e01}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
-            | '\u{3041}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
-            | '\u{1100}'..='\u{11ff}' | '\u{ac00}'..='\u{d7af}' | '\u{ff66}'..='\u{ff9f}')
-}
-
-fn is_han(c: char) -> bool {
-    matches!(c,
-        '\u{3005}' | '\u{3007}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
-}
 
 /// Passes the words of the run at the start to the sink. Returns its length.
 pub(super) fn take(text: &str, purpose: ScanPurpose, taker: &mut impl WordSink) -> usize {

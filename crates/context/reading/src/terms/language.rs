@@ -8,7 +8,7 @@ use toolgate_terms::fold;
 use toolgate_terms::stem::{Algorithm, snowball as stem};
 
 /// A language, by its index in [`Language::ALL`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Language(u8);
 
 /// A set of languages.

@@ -111,7 +111,7 @@ fn take_non_ascii(
     taker: &mut impl WordSink,
 ) -> usize {
     let Some(first) = text[at..].chars().next() else { return text.len() };
-    if dense::is_dense(first) {
+    if fold::is_dense(first) {
         return at + dense::take(&text[at..], purpose, taker);
     }
     if !fold::is_word(first) {
