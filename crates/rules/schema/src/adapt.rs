@@ -23,7 +23,6 @@ use serde_json::Value;
 use crate::definition;
 use constraints::SchemaAnalyzer;
 use google::GoogleSchemaWriter;
-use restore::ArgumentRestorePlan;
 use strict::StrictSchemaWriter;
 
 /// A model provider, or one of its modes, with its own rules for schemas.
@@ -120,11 +119,5 @@ fn adapt_for_strict(modern: &Value) -> AdaptedSchema {
             adapted.losses.insert(0, AdaptationLoss { path: refusal.path, what });
             adapted
         }
-    }
-}
-
-impl ArgumentRestorePlan {
-    fn into_restorer(self) -> restore::ArgumentRestorer {
-        restore::ArgumentRestorer { root: self, defs: std::collections::BTreeMap::new() }
     }
 }

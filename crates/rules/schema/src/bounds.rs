@@ -80,9 +80,13 @@ fn sizes(root: &Value) -> Result<(), DefinitionError> {
             format!("the schema is nested deeper than {LEVELS} levels"),
         ));
     }
-    if values > VALUES {
-        let what = format!("the schema has more than {VALUES} values");
-        return Err(DefinitionError::new("", what));
+    check_count(values, VALUES, "values", "")
+}
+
+fn check_count(count: usize, most: usize, what: &str, path: &str) -> Result<(), DefinitionError> {
+    if count > most {
+        let what = format!("the schema has more than {most} {what}");
+        return Err(DefinitionError::new(path, what));
     }
     Ok(())
 }
@@ -190,15 +194,8 @@ impl<'a> SchemaGraph<'a> {
         self.patterns += usize::from(map.contains_key("pattern"));
         let named = map.get("patternProperties").and_then(Value::as_object);
         self.patterns += named.map_or(0, Map::len);
-        if self.patterns > PATTERNS {
-            let what = format!("the schema has more than {PATTERNS} patterns");
-            return Err(DefinitionError::new(path, what));
-        }
-        if self.references > REFERENCES {
-            let what = format!("the schema has more than {REFERENCES} references");
-            return Err(DefinitionError::new(path, what));
-        }
-        Ok(())
+        check_count(self.patterns, PATTERNS, "patterns", path)?;
+        check_count(self.references, REFERENCES, "references", path)
     }
 
     fn cost(&self) -> Result<ValidationCost, DefinitionError> {

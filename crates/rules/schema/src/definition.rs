@@ -80,13 +80,12 @@ pub(crate) fn input_schema(definition: &Map<String, Value>) -> Result<Value, Def
 pub(crate) fn compile_input_schema(
     schema: &Value,
 ) -> Result<(Validator, ValidationCost), DefinitionError> {
-    compile(schema).map_err(|unusable| unusable.under("/inputSchema"))
-}
-
-fn compile(schema: &Value) -> Result<(Validator, ValidationCost), DefinitionError> {
-    let draft = dialect_of(schema)?;
-    let effort = bounds::estimate_cost(schema, draft)?;
-    Ok((build(schema, draft, &effort)?, effort))
+    let compile = || {
+        let draft = dialect_of(schema)?;
+        let effort = bounds::estimate_cost(schema, draft)?;
+        Ok((build(schema, draft, &effort)?, effort))
+    };
+    compile().map_err(|unusable: DefinitionError| unusable.under("/inputSchema"))
 }
 
 fn dialect_of(schema: &Value) -> Result<Draft, DefinitionError> {

@@ -39,9 +39,5 @@ pub(crate) fn truncate(text: &str, longest: usize) -> String {
     if text.len() <= longest {
         return text.to_owned();
     }
-    let mut end = longest;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}…", &text[..end])
+    format!("{}…", &text[..text.floor_char_boundary(longest)])
 }

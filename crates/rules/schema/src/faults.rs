@@ -150,15 +150,7 @@ fn brief_expectation(schema: &Value) -> Option<String> {
     if let Some(value) = schema.get("const") {
         return Some(shown(value));
     }
-    let article = |name: &Value| match name.as_str() {
-        Some("integer") => Some("an integer".to_owned()),
-        Some("array") => Some("an array".to_owned()),
-        Some("object") => Some("an object".to_owned()),
-        Some("null") => Some("null".to_owned()),
-        Some("boolean") => Some("true or false".to_owned()),
-        Some(other) => Some(format!("a {}", truncate(other, VALUE))),
-        None => None,
-    };
+    let article = |name: &Value| name.as_str()?.parse().ok().map(|one| type_name(one).to_owned());
     match schema.get("type")? {
         Value::Array(several) => Some(either(several.iter().filter_map(article).collect())),
         one => article(one),

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use jsonschema::Draft;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use crate::subschemas::direct_subschemas;
@@ -16,8 +17,8 @@ pub(crate) const REFERENCE_KEYWORDS: [&str; 3] = ["$ref", "$dynamicRef", "$recur
 /// A resolver for the references of one document.
 pub(crate) struct ReferenceResolver<'a> {
     root: &'a Value,
-    id: Option<&'a str>,
-    anchors: HashMap<&'a str, &'a Value>,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) anchors: HashMap<&'a str, &'a Value>,
 }
 
 impl<'a> ReferenceResolver<'a> {
@@ -34,14 +35,14 @@ impl<'a> ReferenceResolver<'a> {
         if !document.is_empty() && self.id != Some(document) {
             return None;
         }
-        let fragment = percent_decoded(fragment)?;
+        let fragment = percent_decode_str(fragment).decode_utf8().ok()?;
         if fragment.is_empty() {
             return Some(self.root);
         }
         if fragment.starts_with('/') {
             return self.root.pointer(&fragment);
         }
-        self.anchors.get(fragment.as_str()).copied()
+        self.anchors.get(&*fragment).copied()
     }
 
     /// Returns the references of a schema itself, each with its target.
@@ -60,16 +61,11 @@ impl<'a> ReferenceResolver<'a> {
         let Some(map) = schema.as_object() else {
             return;
         };
-        for keyword in ["$anchor", "$dynamicAnchor"] {
-            if let Some(name) = map.get(keyword).and_then(Value::as_str) {
-                self.anchors.entry(name).or_insert(schema);
-            }
-        }
-        for keyword in ["$id", "id"] {
-            let id = map.get(keyword).and_then(Value::as_str);
-            if let Some(name) = id.and_then(|id| id.strip_prefix('#')) {
-                self.anchors.entry(name).or_insert(schema);
-            }
+        let text = |keyword: &str| map.get(keyword).and_then(Value::as_str);
+        let plain = [text("$anchor"), text("$dynamicAnchor")];
+        let old = [text("$id"), text("id")].map(|id| id?.strip_prefix('#'));
+        for name in plain.into_iter().chain(old).flatten().filter(|name| !name.is_empty()) {
+            self.anchors.entry(name).or_insert(schema);
         }
         for child in direct_subschemas(map) {
             self.gather(child.schema);
@@ -82,23 +78,4 @@ pub(crate) fn own_id(schema: &Map<String, Value>, draft: Draft) -> Option<&str> 
     let id = schema.get(draft.id_keyword())?.as_str()?;
     let id = id.strip_suffix('#').unwrap_or(id);
     (!id.is_empty() && !id.starts_with('#')).then_some(id)
-}
-
-pub(crate) fn percent_decoded(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        if first != b'%' {
-            bytes.push(first);
-            rest = tail;
-            continue;
-        }
-        let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = &tail[2..];
-    }
-    String::from_utf8(bytes).ok()
 }

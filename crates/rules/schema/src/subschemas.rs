@@ -18,7 +18,7 @@ pub(crate) enum SubschemaTarget {
 
 /// How the value of a keyword contains schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeywordShape {
+enum KeywordShape {
     One,
     List,
     Map,
@@ -55,7 +55,7 @@ const KEYWORDS: &[(&str, KeywordShape, SubschemaTarget)] = &[
 ];
 
 /// Returns how a keyword contains schemas, if it does.
-pub(crate) fn keyword_shape(keyword: &str) -> Option<(KeywordShape, SubschemaTarget)> {
+fn keyword_shape(keyword: &str) -> Option<(KeywordShape, SubschemaTarget)> {
     KEYWORDS.iter().find(|(name, ..)| *name == keyword).map(|&(_, holds, place)| (holds, place))
 }
 
@@ -116,6 +116,31 @@ pub(crate) fn direct_subschemas(schema: &Map<String, Value>) -> Vec<Subschema<'_
         }
     }
     all
+}
+
+/// Visits the direct subschemas of a schema of the latest draft to change them, each with its path
+/// below the schema.
+pub(crate) fn for_each_subschema(
+    schema: &mut Map<String, Value>,
+    mut visit: impl FnMut(String, &mut Value),
+) {
+    for (keyword, value) in schema {
+        let path = format!("/{}", escaped(keyword));
+        match (keyword_shape(keyword).map(|(holds, _)| holds), value) {
+            (Some(KeywordShape::List), Value::Array(list)) => {
+                for (index, one) in list.iter_mut().enumerate() {
+                    visit(format!("{path}/{index}"), one);
+                }
+            }
+            (Some(KeywordShape::Map), Value::Object(map)) => {
+                for (key, one) in map {
+                    visit(format!("{path}/{}", escaped(key)), one);
+                }
+            }
+            (Some(KeywordShape::One | KeywordShape::OneOrList), one) => visit(path, one),
+            _ => {}
+        }
+    }
 }
 
 /// Escapes a key for a JSON pointer.

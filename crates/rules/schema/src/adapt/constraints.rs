@@ -46,7 +46,7 @@ impl<'a> ChildSchema<'a> {
 }
 
 /// The constraints on one value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SchemaConstraints<'a> {
     pub types: JsonTypeSet,
     /// `enum` and `const`.
@@ -60,30 +60,17 @@ pub(super) struct SchemaConstraints<'a> {
     pub plain: Map<String, Value>,
     /// Groups of alternatives. One alternative of each group must match.
     pub groups: Vec<Vec<AllOfSchemas<'a>>>,
-    pub title: Option<&'a str>,
-    pub description: Option<&'a str>,
-    pub default: Option<&'a Value>,
+    pub notes: SchemaAnnotations<'a>,
     /// The pointer of the first schema.
     pub path: Option<String>,
 }
 
-impl Default for SchemaConstraints<'_> {
-    fn default() -> Self {
-        Self {
-            types: JsonTypeSet::ALL,
-            values: None,
-            properties: Vec::new(),
-            required: Vec::new(),
-            closed: None,
-            elements: None,
-            plain: Map::new(),
-            groups: Vec::new(),
-            title: None,
-            description: None,
-            default: None,
-            path: None,
-        }
-    }
+/// The annotations of a schema. Those of a schema with alternatives apply to all of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SchemaAnnotations<'a> {
+    pub title: Option<&'a str>,
+    pub description: Option<&'a str>,
+    pub default: Option<&'a Value>,
 }
 
 /// Keywords that are kept unchanged; each provider decides whether it supports them.
@@ -149,8 +136,8 @@ impl<'a> SchemaAnalyzer<'a> {
             }
         };
         let note = |keyword: &str| child.note?.get(keyword)?.as_str();
-        facts.title = facts.title.or(note("title"));
-        facts.description = facts.description.or(note("description"));
+        facts.notes.title = facts.notes.title.or(note("title"));
+        facts.notes.description = facts.notes.description.or(note("description"));
         facts
     }
 
@@ -166,6 +153,11 @@ impl<'a> SchemaAnalyzer<'a> {
         let mut all: Vec<_> = child.alternatives.iter().map(key).collect();
         all.sort();
         all
+    }
+
+    /// Notes a loss at the place of these constraints.
+    pub(super) fn lose(&mut self, facts: &SchemaConstraints<'_>, what: impl Into<String>) {
+        self.losses.add_at(facts.path.clone().unwrap_or_default(), what);
     }
 
     /// Follows references through schemas that contain nothing else.
@@ -253,9 +245,10 @@ impl<'a> SchemaAnalyzer<'a> {
         facts: &mut SchemaConstraints<'a>,
     ) {
         let text = |keyword: &str| map.get(keyword).and_then(Value::as_str);
-        facts.title = facts.title.or(text("title"));
-        facts.description = facts.description.or(text("description"));
-        facts.default = facts.default.or(map.get("default"));
+        let notes = &mut facts.notes;
+        notes.title = notes.title.or(text("title"));
+        notes.description = notes.description.or(text("description"));
+        notes.default = notes.default.or(map.get("default"));
         if let Some(types) = map.get("type") {
             facts.types = facts.types.and(JsonTypeSet::from_type_keyword(types));
         }

@@ -6,10 +6,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::constraints::{ChildSchema, ChildSchemaKey, SchemaAnalyzer, SchemaConstraints};
+use super::constraints::{
+    ChildSchema, ChildSchemaKey, SchemaAnalyzer, SchemaAnnotations, SchemaConstraints,
+};
 use super::hints;
-use super::split::SchemaAnnotations;
-use super::types::JsonTypeSet;
+use super::types::{self, JsonTypeSet, typed};
 
 /// The maximum number of written schemas. Beyond it, only types are written.
 const MOST: usize = 3_000;
@@ -41,20 +42,13 @@ impl<'a> GoogleSchemaWriter<'a> {
 
     /// Writes the root as an object, even if the schema accepts other types.
     pub(super) fn root(&mut self, root: &'a Value) -> Value {
-        let child = ChildSchema::one(vec![root]);
-        let mut facts = self.analyzer.child(&child);
-        facts.types = facts.types.and(JsonTypeSet::OBJECT);
-        let notes = facts.take_notes();
-        let mut alternatives = self.analyzer.split(facts);
-        let facts = match alternatives.len() {
-            1 => alternatives.remove(0),
-            _ => self.analyzer.join(&alternatives),
-        };
-        self.open.push(self.analyzer.key(&child));
+        let (alternatives, notes) = self.analyzer.split_root(root);
+        let facts = self.analyzer.join(alternatives);
+        self.open.push(self.analyzer.key(&ChildSchema::one(vec![root])));
         let object = self.object(&facts);
         self.open.pop();
         let mut object = object.unwrap_or_else(|| typed("object"));
-        if let Some(description) = notes.description.or(facts.description) {
+        if let Some(description) = notes.description.or(facts.notes.description) {
             object.insert("description".to_owned(), description.into());
         }
         Value::Object(object)
@@ -63,21 +57,18 @@ impl<'a> GoogleSchemaWriter<'a> {
     /// Writes the schema of a child, or returns `None` if no value is allowed.
     fn child(&mut self, child: &ChildSchema<'a>) -> Option<Value> {
         let mut facts = self.analyzer.child(child);
-        let path = facts.path.clone().unwrap_or_default();
-        let notes = facts.take_notes();
+        let notes = std::mem::take(&mut facts.notes);
         if child.alternatives.iter().any(Vec::is_empty) {
-            self.analyzer.losses.add_at(path, SPELLED_OUT);
+            self.analyzer.lose(&facts, SPELLED_OUT);
             return Some(self.assembled(anything(ARRAYS), &notes, &[]));
         }
         let key = self.analyzer.key(child);
         if self.written > MOST || self.open.contains(&key) {
-            self.analyzer.losses.add_at(
-                path.clone(),
-                "only the type is kept, because the schema is recursive or too large",
-            );
+            let what = "only the type is kept, because the schema is recursive or too large";
+            self.analyzer.lose(&facts, what);
             let types = if facts.groups.is_empty() { facts.types } else { JsonTypeSet::ALL };
             if types.meets(JsonTypeSet::ARRAY) {
-                self.analyzer.losses.add_at(path, SPELLED_OUT);
+                self.analyzer.lose(&facts, SPELLED_OUT);
             }
             return Some(self.assembled(bare(types), &notes, &[]));
         }
@@ -97,11 +88,8 @@ impl<'a> GoogleSchemaWriter<'a> {
 
     /// Adds one schema for each type of an alternative.
     fn pieces(&mut self, facts: &SchemaConstraints<'a>, pieces: &mut GoogleTypeSchemas) {
-        let path = facts.path.clone().unwrap_or_default();
         if facts.values.is_some() && facts.types.names() != ["string"] {
-            self.analyzer
-                .losses
-                .add_at(path.clone(), "`enum` with values other than strings dropped");
+            self.analyzer.lose(facts, "`enum` with values other than strings dropped");
         }
         for name in facts.types.names() {
             let piece = match name {
@@ -109,16 +97,16 @@ impl<'a> GoogleSchemaWriter<'a> {
                     pieces.nullable = true;
                     continue;
                 }
-                "string" => Some(self.text(facts, &path)),
-                "integer" | "number" => Some(self.number(facts, name, &path)),
-                "array" => Some(self.array(facts, &path)),
+                "string" => Some(self.text(facts)),
+                "integer" | "number" => Some(self.number(facts, name)),
+                "array" => Some(self.array(facts)),
                 "object" => self.object(facts),
                 _ => Some(typed(name)),
             };
             let Some(mut piece) = piece else {
                 continue;
             };
-            if let Some(description) = facts.description {
+            if let Some(description) = facts.notes.description {
                 piece.insert("description".to_owned(), description.into());
             }
             if !pieces.all.contains(&piece) {
@@ -127,7 +115,7 @@ impl<'a> GoogleSchemaWriter<'a> {
         }
     }
 
-    fn text(&mut self, facts: &SchemaConstraints<'a>, path: &str) -> Map<String, Value> {
+    fn text(&mut self, facts: &SchemaConstraints<'a>) -> Map<String, Value> {
         let mut piece = typed("string");
         for keyword in ["minLength", "maxLength"] {
             copy_count(facts, keyword, &mut piece);
@@ -136,28 +124,23 @@ impl<'a> GoogleSchemaWriter<'a> {
             Some(pattern) if hints::is_plain(pattern) => {
                 piece.insert("pattern".to_owned(), pattern.into());
             }
-            Some(_) => self.analyzer.losses.add_at(path, "`pattern` dropped"),
+            Some(_) => self.analyzer.lose(facts, "`pattern` dropped"),
             None => {}
         }
         if facts.plain.contains_key("format") {
-            self.analyzer.losses.add_at(path, "`format` dropped");
+            self.analyzer.lose(facts, "`format` dropped");
         }
         let texts = facts.values.iter().flatten().filter_map(|value| value.as_str());
         let texts: Vec<&str> = texts.collect();
         if texts.contains(&"") {
-            self.analyzer.losses.add_at(path, "`enum` with an empty string dropped");
+            self.analyzer.lose(facts, "`enum` with an empty string dropped");
         } else if facts.values.is_some() {
             piece.insert("enum".to_owned(), texts.into());
         }
         piece
     }
 
-    fn number(
-        &mut self,
-        facts: &SchemaConstraints<'a>,
-        name: &str,
-        path: &str,
-    ) -> Map<String, Value> {
+    fn number(&mut self, facts: &SchemaConstraints<'a>, name: &str) -> Map<String, Value> {
         let mut piece = typed(name);
         for (keyword, exclusive, step) in
             [("minimum", "exclusiveMinimum", 1.0), ("maximum", "exclusiveMaximum", -1.0)]
@@ -166,7 +149,7 @@ impl<'a> GoogleSchemaWriter<'a> {
             let bound = facts.plain.get(exclusive).and_then(|bound| {
                 let whole = name == "integer";
                 if !whole {
-                    self.analyzer.losses.add_at(path, format!("`{exclusive}` became `{keyword}`"));
+                    self.analyzer.lose(facts, format!("`{exclusive}` became `{keyword}`"));
                 }
                 inclusive_bound(bound, whole, step)
             });
@@ -182,22 +165,22 @@ impl<'a> GoogleSchemaWriter<'a> {
             }
         }
         if facts.plain.contains_key("multipleOf") {
-            self.analyzer.losses.add_at(path, "`multipleOf` dropped");
+            self.analyzer.lose(facts, "`multipleOf` dropped");
         }
         piece
     }
 
-    fn array(&mut self, facts: &SchemaConstraints<'a>, path: &str) -> Map<String, Value> {
+    fn array(&mut self, facts: &SchemaConstraints<'a>) -> Map<String, Value> {
         let mut piece = typed("array");
         for keyword in ["minItems", "maxItems"] {
             copy_count(facts, keyword, &mut piece);
         }
         if facts.plain.get("uniqueItems") == Some(&Value::Bool(true)) {
-            self.analyzer.losses.add_at(path, "`uniqueItems` dropped");
+            self.analyzer.lose(facts, "`uniqueItems` dropped");
         }
         let items = match &facts.elements {
             None => {
-                self.analyzer.losses.add_at(path, SPELLED_OUT);
+                self.analyzer.lose(facts, SPELLED_OUT);
                 Some(Value::Object(any_of(anything(ARRAYS - 1))))
             }
             Some(child) => self.child(child),
@@ -211,7 +194,6 @@ impl<'a> GoogleSchemaWriter<'a> {
 
     /// Writes an object, or returns `None` if a required member is impossible.
     fn object(&mut self, facts: &SchemaConstraints<'a>) -> Option<Map<String, Value>> {
-        let path = facts.path.clone().unwrap_or_default();
         let mut piece = typed("object");
         let mut properties = Map::new();
         for (name, child) in facts.properties.iter().filter(|(name, _)| facts.admits(name)) {
@@ -226,7 +208,7 @@ impl<'a> GoogleSchemaWriter<'a> {
             properties.entry(*name).or_insert_with(any);
         }
         if facts.closed.is_some() {
-            self.analyzer.losses.add_at(path, "`additionalProperties` dropped");
+            self.analyzer.lose(facts, "`additionalProperties` dropped");
         }
         if !properties.is_empty() {
             piece.insert("properties".to_owned(), properties.into());
@@ -248,16 +230,12 @@ impl<'a> GoogleSchemaWriter<'a> {
         of: &[SchemaConstraints<'a>],
     ) -> Value {
         simplify(&mut pieces.all);
-        let described = match pieces.all.as_slice() {
-            [only] => only.get("description").and_then(Value::as_str),
-            _ => None,
-        };
-        let words = hints::words(notes.description.or(described), notes.default, of);
+        let words = hints::words(notes, &pieces.all, of);
         let mut schema = match pieces.all.len() {
             0 => typed("string"),
             1 => pieces.all.remove(0),
             _ if self.vertex => return Value::Object(alone(pieces, words)),
-            _ => any_of(GoogleTypeSchemas { all: pieces.all, nullable: false }),
+            _ => types::any_of(pieces.all),
         };
         if let Some(title) = notes.title {
             schema.insert("title".to_owned(), title.into());
@@ -274,15 +252,10 @@ impl<'a> GoogleSchemaWriter<'a> {
 
 /// Writes `anyOf` alone, with the description and null in the first alternative.
 fn alone(mut pieces: GoogleTypeSchemas, words: Option<String>) -> Map<String, Value> {
-    if let Some(first) = pieces.all.first_mut() {
-        if pieces.nullable {
-            first.insert("nullable".to_owned(), true.into());
-        }
-        if let Some(words) = words {
-            first.entry("description").or_insert_with(|| words.into());
-        }
+    if let (Some(first), Some(words)) = (pieces.all.first_mut(), words) {
+        first.entry("description").or_insert_with(|| words.into());
     }
-    any_of(GoogleTypeSchemas { nullable: false, ..pieces })
+    any_of(pieces)
 }
 
 fn any_of(mut pieces: GoogleTypeSchemas) -> Map<String, Value> {
@@ -291,12 +264,7 @@ fn any_of(mut pieces: GoogleTypeSchemas) -> Map<String, Value> {
     {
         first.insert("nullable".to_owned(), true.into());
     }
-    let all = pieces.all.into_iter().map(Value::Object).collect();
-    Map::from_iter([("anyOf".to_owned(), Value::Array(all))])
-}
-
-fn typed(name: &str) -> Map<String, Value> {
-    Map::from_iter([("type".to_owned(), name.into())])
+    types::any_of(pieces.all)
 }
 
 /// Returns a schema for any value, with `arrays` levels of nested arrays.

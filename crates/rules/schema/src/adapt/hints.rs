@@ -1,8 +1,8 @@
 //! Adds lost constraints to descriptions, where a model can still read them.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::constraints::SchemaConstraints;
+use super::constraints::{SchemaAnnotations, SchemaConstraints};
 use crate::definition_error::truncate;
 
 /// The maximum number of values in a description.
@@ -10,12 +10,17 @@ const VALUES: usize = 20;
 /// The maximum size of one value, in bytes.
 const LONGEST: usize = 60;
 
-/// Returns a description with the lost default, format and enumeration values.
+/// Returns the description of a schema, or of its only part, with the lost default, format and
+/// enumeration values.
 pub(super) fn words(
-    description: Option<&str>,
-    default: Option<&Value>,
+    notes: &SchemaAnnotations<'_>,
+    parts: &[Map<String, Value>],
     alternatives: &[SchemaConstraints<'_>],
 ) -> Option<String> {
+    let described = match parts {
+        [only] => only.get("description").and_then(Value::as_str),
+        _ => None,
+    };
     let mut said = Vec::new();
     if let [only] = alternatives
         && let Some(values) = &only.values
@@ -30,10 +35,10 @@ pub(super) fn words(
     {
         said.push(format!("format {}", truncate(format, LONGEST)));
     }
-    if let Some(default) = default.filter(|default| !default.is_null()) {
+    if let Some(default) = notes.default.filter(|default| !default.is_null()) {
         said.push(format!("default {}", shown(default)));
     }
-    match (description, said.is_empty()) {
+    match (notes.description.or(described), said.is_empty()) {
         (None, true) => None,
         (Some(description), true) => Some(description.to_owned()),
         (None, false) => Some(said.join("; ")),

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::AdaptationLoss;
 use super::restore::{ArgumentRestorePlan, MemberMapping, ObjectShape};
-use super::upgrade;
 
 /// The maximum length of a name.
 const LONGEST: usize = 64;
@@ -105,7 +104,7 @@ fn fresh(name: &str, taken: &mut HashSet<String>) -> String {
 fn mention(schema: &mut Value, name: &str) {
     let mut map = match std::mem::take(schema) {
         Value::Object(map) => map,
-        Value::Bool(false) => Map::from_iter([("not".to_owned(), upgrade::anything())]),
+        Value::Bool(false) => Map::from_iter([("not".to_owned(), json!({}))]),
         _ => Map::new(),
     };
     let words = match map.get("description").and_then(Value::as_str) {

@@ -10,9 +10,8 @@ use serde_json::{Map, Value, json};
 use super::constraints::{ChildSchema, SchemaAnalyzer, SchemaConstraints};
 use super::rename;
 use super::restore::ArgumentRestorer;
-use super::types::JsonTypeSet;
 use super::{AdaptationLoss, AdaptedSchema, ModelProvider};
-use crate::subschemas::{KeywordShape, keyword_shape};
+use crate::subschemas::{direct_subschemas, for_each_subschema};
 
 /// Keywords that are not allowed at the root.
 const TAKEN_APART: [&str; 4] = ["$ref", "allOf", "anyOf", "oneOf"];
@@ -29,7 +28,8 @@ pub(super) fn adapt(mut modern: Value, provider: ModelProvider) -> AdaptedSchema
     }
     let (mut schema, mut losses) = flat(&modern, provider);
     let plan = if rename && rename::is_needed(&schema) {
-        rename::apply(&mut schema, &mut losses).into_restorer()
+        let root = rename::apply(&mut schema, &mut losses);
+        ArgumentRestorer { root, ..ArgumentRestorer::default() }
     } else {
         ArgumentRestorer::default()
     };
@@ -71,17 +71,11 @@ fn flat(modern: &Value, provider: ModelProvider) -> (Value, Vec<AdaptationLoss>)
 
 fn merge_root_alternatives(modern: &Value) -> (Map<String, Value>, Vec<AdaptationLoss>) {
     let mut reader = SchemaAnalyzer::of(modern);
-    let mut facts = reader.collect_constraints(&[modern]);
-    facts.types = facts.types.and(JsonTypeSet::OBJECT);
-    let notes = facts.take_notes();
-    let mut alternatives = reader.split(facts);
-    let facts = match alternatives.len() {
-        1 => alternatives.remove(0),
-        _ => {
-            reader.losses.add_at("", "alternatives merged");
-            reader.join(&alternatives)
-        }
-    };
+    let (alternatives, notes) = reader.split_root(modern);
+    if alternatives.len() != 1 {
+        reader.losses.add_at("", "alternatives merged");
+    }
+    let facts = reader.join(alternatives);
     let mut root = Map::new();
     for (keyword, words) in [("title", notes.title), ("description", notes.description)] {
         if let Some(words) = words {
@@ -144,24 +138,9 @@ fn say_items(schema: &mut Value) {
         None => false,
     };
     if is_array {
-        map.entry("items").or_insert_with(super::upgrade::anything);
+        map.entry("items").or_insert_with(|| json!({}));
     }
-    each_inner(map, &mut say_items);
-}
-
-fn each_inner(map: &mut Map<String, Value>, change: &mut impl FnMut(&mut Value)) {
-    for (keyword, value) in map.iter_mut() {
-        match (keyword_shape(keyword).map(|(holds, _)| holds), value) {
-            (Some(KeywordShape::List), Value::Array(list)) => {
-                list.iter_mut().for_each(&mut *change)
-            }
-            (Some(KeywordShape::Map), Value::Object(each)) => {
-                each.values_mut().for_each(&mut *change)
-            }
-            (Some(KeywordShape::One | KeywordShape::OneOrList), one) => change(one),
-            _ => {}
-        }
-    }
+    for_each_subschema(map, |_, one| say_items(one));
 }
 
 /// Moves the original root into a definition if references point to it or into it. Changes of the
@@ -199,9 +178,7 @@ fn refers_to_root(schema: &Value) -> bool {
         return false;
     };
     map.get("$ref").and_then(Value::as_str).is_some_and(is_odd)
-        || crate::subschemas::direct_subschemas(map)
-            .iter()
-            .any(|child| refers_to_root(child.schema))
+        || direct_subschemas(map).iter().any(|child| refers_to_root(child.schema))
 }
 
 fn redirect(schema: &mut Value, name: &str) {
@@ -214,5 +191,5 @@ fn redirect(schema: &mut Value, name: &str) {
     {
         *reference = format!("#/$defs/{name}{rest}");
     }
-    each_inner(map, &mut |inner| redirect(inner, name));
+    for_each_subschema(map, |_, one| redirect(one, name));
 }

@@ -1,7 +1,11 @@
 //! Handles alternatives: splits constraints into sets without groups, and joins several sets into
 //! one that accepts everything that any of them accepts.
 
-use super::constraints::{AllOfSchemas, ChildSchema, SchemaAnalyzer, SchemaConstraints};
+use serde_json::Value;
+
+use super::constraints::{
+    AllOfSchemas, ChildSchema, SchemaAnalyzer, SchemaAnnotations, SchemaConstraints,
+};
 use super::types::JsonTypeSet;
 
 /// The maximum number of alternatives of one schema.
@@ -11,26 +15,18 @@ const DEEPEST: usize = 6;
 /// The maximum number of alternatives of a joined member.
 const MOST_OF_A_MEMBER: usize = 8;
 
-/// The annotations that apply to all alternatives of a schema.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SchemaAnnotations<'a> {
-    pub title: Option<&'a str>,
-    pub description: Option<&'a str>,
-    pub default: Option<&'a serde_json::Value>,
-}
-
-impl<'a> SchemaConstraints<'a> {
-    /// Removes and returns the annotations, so that alternatives keep their own.
-    pub(super) fn take_notes(&mut self) -> SchemaAnnotations<'a> {
-        SchemaAnnotations {
-            title: self.title.take(),
-            description: self.description.take(),
-            default: self.default.take(),
-        }
-    }
-}
-
 impl<'a> SchemaAnalyzer<'a> {
+    /// Returns the alternatives of the root, which must be an object, and its annotations.
+    pub(super) fn split_root(
+        &mut self,
+        root: &'a Value,
+    ) -> (Vec<SchemaConstraints<'a>>, SchemaAnnotations<'a>) {
+        let mut facts = self.collect_constraints(&[root]);
+        facts.types = facts.types.and(JsonTypeSet::OBJECT);
+        let notes = std::mem::take(&mut facts.notes);
+        (self.split(facts), notes)
+    }
+
     /// Returns the possible alternatives of a set of constraints. An empty list means that no value
     /// matches.
     pub(super) fn split(&mut self, facts: SchemaConstraints<'a>) -> Vec<SchemaConstraints<'a>> {
@@ -85,7 +81,10 @@ impl<'a> SchemaAnalyzer<'a> {
     }
 
     /// Joins constraints on objects into a set that accepts every object that any of them accepts.
-    pub(super) fn join(&mut self, all: &[SchemaConstraints<'a>]) -> SchemaConstraints<'a> {
+    pub(super) fn join(&mut self, mut all: Vec<SchemaConstraints<'a>>) -> SchemaConstraints<'a> {
+        if all.len() == 1 {
+            return all.remove(0);
+        }
         let mut joined =
             SchemaConstraints { types: JsonTypeSet::OBJECT, ..SchemaConstraints::default() };
         let Some(first) = all.first() else {
@@ -100,7 +99,7 @@ impl<'a> SchemaAnalyzer<'a> {
         for (name, child) in all.iter().flat_map(|one| &one.properties) {
             let is_new = joined.properties.iter().all(|(known, _)| known != name);
             if is_new && joined.admits(name) {
-                let member = self.joined_member(name, child, all);
+                let member = self.joined_member(name, child, &all);
                 joined.properties.push((name, member));
             }
         }

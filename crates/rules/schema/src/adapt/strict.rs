@@ -10,11 +10,12 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::absent::{make_nullable, stand_in, with_stand_in};
-use super::constraints::{ChildSchema, ChildSchemaKey, SchemaAnalyzer, SchemaConstraints};
+use super::constraints::{
+    ChildSchema, ChildSchemaKey, SchemaAnalyzer, SchemaAnnotations, SchemaConstraints,
+};
 use super::hints;
 use super::restore::{ArgumentRestorePlan, ArgumentRestorer, MemberMapping, ObjectShape};
-use super::split::SchemaAnnotations;
-use super::types::JsonTypeSet;
+use super::types::{JsonTypeSet, any_of, typed};
 
 /// The limits that the provider publishes.
 const MOST_PROPERTIES: usize = 5_000;
@@ -85,22 +86,15 @@ impl<'a> StrictSchemaWriter<'a> {
         &mut self,
         root: &'a Value,
     ) -> Result<(Value, ArgumentRestorer), StrictModeError> {
-        let child = ChildSchema::one(vec![root]);
-        let mut facts = self.analyzer.child(&child);
-        facts.types = facts.types.and(JsonTypeSet::OBJECT);
-        let notes = facts.take_notes();
-        let mut alternatives = self.analyzer.split(facts);
-        let facts = match alternatives.len() {
-            0 => {
-                return Err(refusal(&SchemaConstraints::default(), "no object matches the schema"));
-            }
-            1 => alternatives.remove(0),
-            _ => self.analyzer.join(&alternatives),
-        };
+        let (alternatives, notes) = self.analyzer.split_root(root);
+        if alternatives.is_empty() {
+            return Err(refusal(&SchemaConstraints::default(), "no object matches the schema"));
+        }
+        let facts = self.analyzer.join(alternatives);
         let Some((mut object, plan)) = self.object(&facts, 1)? else {
             return Err(refusal(&facts, "no object matches the schema"));
         };
-        if let Some(description) = notes.description.or(facts.description) {
+        if let Some(description) = notes.description.or(facts.notes.description) {
             object.insert("description".to_owned(), description.into());
         }
         if !self.defs.is_empty() {
@@ -117,7 +111,7 @@ impl<'a> StrictSchemaWriter<'a> {
         level: usize,
     ) -> Result<Option<WrittenSchema>, StrictModeError> {
         let mut facts = self.analyzer.child(child);
-        let notes = facts.take_notes();
+        let notes = std::mem::take(&mut facts.notes);
         self.places += 1;
         if level > MOST_LEVELS || self.places > MOST_PLACES {
             return Err(refusal(&facts, "too many levels or subschemas"));
@@ -178,7 +172,7 @@ impl<'a> StrictSchemaWriter<'a> {
             if !pieces.plan.merge(plan) {
                 return Err(refusal(facts, "alternatives that cannot be distinguished"));
             }
-            if let Some(description) = facts.description {
+            if let Some(description) = facts.notes.description {
                 piece.insert("description".to_owned(), description.into());
             }
             if !pieces.all.contains(&piece) {
@@ -193,7 +187,6 @@ impl<'a> StrictSchemaWriter<'a> {
         facts: &SchemaConstraints<'a>,
         name: &str,
     ) -> Result<Map<String, Value>, StrictModeError> {
-        let path = facts.path.clone().unwrap_or_default();
         let mut piece = typed(name);
         let own = JsonTypeSet::from_type_keyword(&name.into());
         if let Some(values) = &facts.values {
@@ -216,14 +209,14 @@ impl<'a> StrictSchemaWriter<'a> {
         for keyword in kept {
             match facts.plain.get(*keyword) {
                 Some(Value::String(pattern)) if !hints::is_plain(pattern) => {
-                    self.analyzer.losses.add_at(path.clone(), "`pattern` dropped");
+                    self.analyzer.lose(facts, "`pattern` dropped");
                 }
                 Some(value) => _ = piece.insert((*keyword).to_owned(), value.clone()),
                 None => {}
             }
         }
         for keyword in lost.iter().filter(|keyword| facts.plain.contains_key(**keyword)) {
-            self.analyzer.losses.add_at(path.clone(), format!("`{keyword}` dropped"));
+            self.analyzer.lose(facts, format!("`{keyword}` dropped"));
         }
         Ok(piece)
     }
@@ -247,8 +240,7 @@ impl<'a> StrictSchemaWriter<'a> {
             }
         }
         if facts.plain.get("uniqueItems") == Some(&Value::Bool(true)) {
-            let path = facts.path.clone().unwrap_or_default();
-            self.analyzer.losses.add_at(path, "`uniqueItems` dropped");
+            self.analyzer.lose(facts, "`uniqueItems` dropped");
         }
         let mut plan = ArgumentRestorePlan::default();
         match self.child(child, level + 1)? {
@@ -297,8 +289,7 @@ impl<'a> StrictSchemaWriter<'a> {
         }
         for keyword in ["minProperties", "maxProperties"] {
             if facts.plain.contains_key(keyword) {
-                let path = facts.path.clone().unwrap_or_default();
-                self.analyzer.losses.add_at(path, format!("`{keyword}` dropped"));
+                self.analyzer.lose(facts, format!("`{keyword}` dropped"));
             }
         }
         let mut piece = typed("object");
@@ -352,10 +343,6 @@ fn reference(name: String, types: JsonTypeSet) -> WrittenSchema {
     }
 }
 
-fn typed(name: &str) -> Map<String, Value> {
-    Map::from_iter([("type".to_owned(), name.into())])
-}
-
 /// Combines the parts into one schema, with the description that applies to all of them.
 fn assembled(
     mut pieces: Vec<Map<String, Value>>,
@@ -369,17 +356,10 @@ fn assembled(
     {
         pieces.pop();
     }
-    let described = match pieces.as_slice() {
-        [only] => only.get("description").and_then(Value::as_str),
-        _ => None,
-    };
-    let words = hints::words(notes.description.or(described), notes.default, of);
+    let words = hints::words(notes, &pieces, of);
     let mut schema = match pieces.len() {
         1 => pieces.remove(0),
-        _ => {
-            let all = pieces.into_iter().map(Value::Object).collect();
-            Map::from_iter([("anyOf".to_owned(), Value::Array(all))])
-        }
+        _ => any_of(pieces),
     };
     if let Some(words) = words {
         schema.insert("description".to_owned(), words.into());

@@ -1,10 +1,16 @@
 //! Sets of JSON types. Integers and other numbers are separate types.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A set of JSON types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct JsonTypeSet(u8);
+
+impl Default for JsonTypeSet {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
 
 impl JsonTypeSet {
     pub(super) const NONE: Self = Self(0);
@@ -83,4 +89,15 @@ impl JsonTypeSet {
         .filter_map(|(one, name)| self.meets(one).then_some(name))
         .collect()
     }
+}
+
+/// Returns a schema with nothing but a type.
+pub(super) fn typed(name: &str) -> Map<String, Value> {
+    Map::from_iter([("type".to_owned(), name.into())])
+}
+
+/// Returns a schema that one of these must match.
+pub(super) fn any_of(all: Vec<Map<String, Value>>) -> Map<String, Value> {
+    let all = all.into_iter().map(Value::Object).collect();
+    Map::from_iter([("anyOf".to_owned(), Value::Array(all))])
 }

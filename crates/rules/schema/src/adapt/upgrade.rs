@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 
 use jsonschema::Draft;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::AdaptationLoss;
-use crate::refs::{REFERENCE_KEYWORDS, own_id};
-use crate::subschemas::{KeywordShape, Subschema, direct_subschemas, escaped, keyword_shape};
+use crate::refs::{REFERENCE_KEYWORDS, ReferenceResolver};
+use crate::subschemas::{direct_subschemas, for_each_subschema};
 
 /// Newer keywords with the first dialect that supports them.
 const SINCE: &[(&str, Draft)] = &[
@@ -47,11 +48,10 @@ const BESIDE: &[&str] =
 
 /// Returns the schema in 2020-12, and the losses.
 pub(super) fn to_latest_draft(schema: &Value, draft: Draft) -> (Value, Vec<AdaptationLoss>) {
-    let id = schema.as_object().and_then(|map| own_id(map, draft)).map(str::to_owned);
-    let mut anchors = HashMap::new();
-    find_anchors(schema, "", &mut anchors);
-    let writer = DraftUpgrader { draft, id, anchors };
-    let mut modern = writer.schema(schema);
+    let refs = ReferenceResolver::of(schema, draft);
+    let upgrader = DraftUpgrader { draft, refs, paths: paths(schema) };
+    let mut modern = schema.clone();
+    upgrader.upgrade(&mut modern);
     let root = modern.clone();
     drop_unresolved(&mut modern, &root);
     let mut losses = Vec::new();
@@ -90,150 +90,78 @@ fn drop_negations(schema: &mut Value, path: &str, losses: &mut Vec<AdaptationLos
             }
         }
     }
-    for (keyword, value) in map.iter_mut() {
-        let path = format!("{path}/{}", escaped(keyword));
-        match (keyword_shape(keyword).map(|(holds, _)| holds), value) {
-            (Some(KeywordShape::List), Value::Array(list)) => {
-                for (index, one) in list.iter_mut().enumerate() {
-                    drop_negations(one, &format!("{path}/{index}"), losses);
-                }
-            }
-            (Some(KeywordShape::Map), Value::Object(each)) => {
-                for (name, one) in each.iter_mut() {
-                    drop_negations(one, &format!("{path}/{}", escaped(name)), losses);
-                }
-            }
-            (Some(KeywordShape::One | KeywordShape::OneOrList), one) => {
-                drop_negations(one, &path, losses)
-            }
-            _ => {}
-        }
-    }
+    for_each_subschema(map, |below, one| drop_negations(one, &format!("{path}{below}"), losses));
 }
 
 /// Converts the schemas of one document.
-struct DraftUpgrader {
+struct DraftUpgrader<'a> {
     draft: Draft,
-    id: Option<String>,
-    anchors: HashMap<String, String>,
+    refs: ReferenceResolver<'a>,
+    paths: HashMap<*const Value, String>,
 }
 
-impl DraftUpgrader {
-    fn schema(&self, schema: &Value) -> Value {
+impl DraftUpgrader<'_> {
+    fn upgrade(&self, schema: &mut Value) {
         let Value::Object(map) = schema else {
-            return schema.clone();
+            return;
         };
-        let alone = self.draft <= Draft::Draft7 && map.contains_key("$ref");
-        let mut out = Map::new();
-        for (keyword, value) in map {
-            let known = !SINCE.iter().any(|&(name, since)| name == keyword && self.draft < since);
-            let heard = !alone || BESIDE.contains(&keyword.as_str());
-            if known && heard && !SILENT.contains(&keyword.as_str()) {
-                self.keyword(keyword, value, map, &mut out);
-            }
-        }
-        Value::Object(out)
-    }
-
-    fn keyword(
-        &self,
-        name: &str,
-        value: &Value,
-        map: &Map<String, Value>,
-        out: &mut Map<String, Value>,
-    ) {
+        let old = std::mem::take(map);
+        let alone = self.draft <= Draft::Draft7 && old.contains_key("$ref");
         let is_tuple =
-            self.draft < Draft::Draft202012 && map.get("items").is_some_and(Value::is_array);
-        match (name, value) {
-            (_, Value::String(reference)) if REFERENCE_KEYWORDS.contains(&name) => {
-                out.insert("$ref".to_owned(), Value::String(self.pointer(reference)));
+            self.draft < Draft::Draft202012 && old.get("items").is_some_and(Value::is_array);
+        let is_exclusive = |keyword: &str| old.get(keyword) == Some(&Value::Bool(true));
+        let (above, below) = (is_exclusive("exclusiveMinimum"), is_exclusive("exclusiveMaximum"));
+        for (keyword, mut value) in old {
+            let keyword = keyword.as_str();
+            let known = !SINCE.iter().any(|&(name, since)| name == keyword && self.draft < since);
+            let heard = !alone || BESIDE.contains(&keyword);
+            if !known || !heard || SILENT.contains(&keyword) {
+                continue;
             }
-            ("items", Value::Array(_)) => {
-                if is_tuple {
-                    out.insert(
-                        "prefixItems".to_owned(),
-                        self.upgrade_subschemas(KeywordShape::List, value),
-                    );
+            let name = match (keyword, &mut value) {
+                (_, Value::String(reference)) if REFERENCE_KEYWORDS.contains(&keyword) => {
+                    *reference = self.pointer(reference);
+                    "$ref"
                 }
-            }
-            ("additionalItems", _) => {
-                if is_tuple {
-                    out.insert("items".to_owned(), self.schema(value));
+                ("items", Value::Array(_)) if is_tuple => "prefixItems",
+                ("additionalItems", _) if is_tuple => "items",
+                ("items", Value::Array(_)) | ("additionalItems", _) => continue,
+                ("dependencies", Value::Object(each)) => {
+                    if self.draft <= Draft::Draft7 {
+                        split_dependencies(std::mem::take(each), map);
+                    }
+                    continue;
                 }
-            }
-            ("dependencies", Value::Object(each)) => {
-                if self.draft <= Draft::Draft7 {
-                    self.dependencies(each, out);
-                }
-            }
-            ("minimum", _) if map.get("exclusiveMinimum") == Some(&Value::Bool(true)) => {
-                out.insert("exclusiveMinimum".to_owned(), value.clone());
-            }
-            ("maximum", _) if map.get("exclusiveMaximum") == Some(&Value::Bool(true)) => {
-                out.insert("exclusiveMaximum".to_owned(), value.clone());
-            }
-            ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => {}
-            _ => {
-                let value = match keyword_shape(name) {
-                    Some((holds, _)) => self.upgrade_subschemas(holds, value),
-                    None => value.clone(),
-                };
-                out.insert(name.to_owned(), value);
-            }
+                ("minimum", _) if above => "exclusiveMinimum",
+                ("maximum", _) if below => "exclusiveMaximum",
+                ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => continue,
+                _ => keyword,
+            };
+            map.insert(name.to_owned(), value);
         }
-    }
-
-    fn upgrade_subschemas(&self, holds: KeywordShape, value: &Value) -> Value {
-        match (holds, value) {
-            (KeywordShape::List, Value::Array(list)) => {
-                list.iter().map(|one| self.schema(one)).collect()
-            }
-            (KeywordShape::Map, Value::Object(map)) => {
-                let each = map.iter().map(|(name, one)| (name.clone(), self.schema(one)));
-                Value::Object(each.collect())
-            }
-            (KeywordShape::One | KeywordShape::OneOrList, one) => self.schema(one),
-            (_, other) => other.clone(),
-        }
-    }
-
-    fn dependencies(&self, each: &Map<String, Value>, out: &mut Map<String, Value>) {
-        let (names, schemas): (Vec<_>, Vec<_>) = each.iter().partition(|(_, v)| v.is_array());
-        if !names.is_empty() {
-            let names = names.into_iter().map(|(name, list)| (name.clone(), list.clone()));
-            out.insert("dependentRequired".to_owned(), Value::Object(names.collect()));
-        }
-        if !schemas.is_empty() {
-            let each = schemas.into_iter().map(|(name, one)| (name.clone(), self.schema(one)));
-            out.insert("dependentSchemas".to_owned(), Value::Object(each.collect()));
-        }
+        for_each_subschema(map, |_, one| self.upgrade(one));
     }
 
     /// Returns a reference as a pointer into this document. An external reference stays unchanged.
     fn pointer(&self, reference: &str) -> String {
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        if !document.is_empty() && self.id.as_deref() != Some(document) {
+        if !document.is_empty() && self.refs.id != Some(document) {
             return reference.to_owned();
         }
-        match self.anchors.get(fragment) {
-            Some(path) => format!("#{path}"),
-            None => format!("#{fragment}"),
-        }
+        let anchor = self.refs.anchors.get(fragment);
+        let path = anchor.and_then(|schema| self.paths.get(&std::ptr::from_ref::<Value>(schema)));
+        format!("#{}", path.map_or(fragment, String::as_str))
     }
 }
 
-fn find_anchors(schema: &Value, path: &str, anchors: &mut HashMap<String, String>) {
-    let Some(map) = schema.as_object() else {
-        return;
-    };
-    let text = |keyword: &str| map.get(keyword).and_then(Value::as_str);
-    let plain = [text("$anchor"), text("$dynamicAnchor")];
-    let old = [text("$id"), text("id")].map(|id| id.and_then(|id| id.strip_prefix('#')));
-    for name in plain.into_iter().chain(old).flatten().filter(|name| !name.is_empty()) {
-        anchors.entry(name.to_owned()).or_insert_with(|| path.to_owned());
-    }
-    for child in direct_subschemas(map) {
-        find_anchors(child.schema, &child.path(path), anchors);
+/// Splits `dependencies` into the two keywords that replaced it.
+fn split_dependencies(each: Map<String, Value>, out: &mut Map<String, Value>) {
+    let (names, schemas): (Map<_, _>, Map<_, _>) =
+        each.into_iter().partition(|(_, value)| value.is_array());
+    for (keyword, each) in [("dependentRequired", names), ("dependentSchemas", schemas)] {
+        if !each.is_empty() {
+            out.insert(keyword.to_owned(), Value::Object(each));
+        }
     }
 }
 
@@ -247,24 +175,13 @@ fn drop_unresolved(schema: &mut Value, root: &Value) {
     {
         map.remove("$ref");
     }
-    for (keyword, value) in map.iter_mut() {
-        match (keyword_shape(keyword).map(|(holds, _)| holds), value) {
-            (Some(KeywordShape::List), Value::Array(list)) => {
-                list.iter_mut().for_each(|one| drop_unresolved(one, root));
-            }
-            (Some(KeywordShape::Map), Value::Object(each)) => {
-                each.values_mut().for_each(|one| drop_unresolved(one, root));
-            }
-            (Some(KeywordShape::One | KeywordShape::OneOrList), one) => drop_unresolved(one, root),
-            _ => {}
-        }
-    }
+    for_each_subschema(map, |_, one| drop_unresolved(one, root));
 }
 
 /// Returns the target of a pointer reference.
 pub(super) fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let pointer = reference.strip_prefix('#')?;
-    let found = root.pointer(&crate::refs::percent_decoded(pointer)?)?;
+    let found = root.pointer(&percent_decode_str(pointer).decode_utf8().ok()?)?;
     (found.is_object() || found.is_boolean()).then_some(found)
 }
 
@@ -274,18 +191,10 @@ pub(super) fn paths(root: &Value) -> HashMap<*const Value, String> {
     let mut open = vec![(root, String::new())];
     while let Some((schema, path)) = open.pop() {
         if let Some(map) = schema.as_object() {
-            open.extend(
-                direct_subschemas(map)
-                    .iter()
-                    .map(|one: &Subschema<'_>| (one.schema, one.path(&path))),
-            );
+            let below = direct_subschemas(map);
+            open.extend(below.iter().map(|one| (one.schema, one.path(&path))));
         }
         found.insert(std::ptr::from_ref(schema), path);
     }
     found
-}
-
-/// Returns a schema that accepts everything.
-pub(super) fn anything() -> Value {
-    json!({})
 }
