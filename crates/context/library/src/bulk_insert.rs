@@ -1,48 +1,28 @@
 //! Inserts many rows with few statements.
 
-use sqlx::query::Query;
-use sqlx::sqlite::SqliteArguments;
-use sqlx::{AssertSqlSafe, Sqlite, SqliteConnection};
+use sqlx::query_builder::Separated;
+use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
-/// An insert statement to which values are bound.
-pub(crate) type InsertQuery = Query<'static, Sqlite, SqliteArguments>;
+/// The values of one row.
+pub(crate) type InsertRow<'q> = Separated<'q, Sqlite, &'static str>;
 
 /// The maximum number of rows per statement.
 const MOST: usize = 64;
 
-/// The parts of an insert statement for one table.
-pub(crate) struct BulkInsert {
-    /// `insert into TABLE (COLUMNS) values`.
-    pub(crate) head: &'static str,
-    /// The number of columns.
-    pub(crate) columns: usize,
-    /// The SQL after the rows.
-    pub(crate) tail: &'static str,
-}
-
-impl BulkInsert {
-    /// Inserts the rows. `bind` binds the values of a row in the order of the columns.
-    pub(crate) async fn run<T>(
-        &self,
-        connection: &mut SqliteConnection,
-        rows: impl ExactSizeIterator<Item = T>,
-        bind: fn(InsertQuery, T) -> InsertQuery,
-    ) -> sqlx::Result<()> {
-        let mut rows = rows;
-        while rows.len() > 0 {
-            // Use only powers of two, so that SQLite prepares few different statements.
-            let count = MOST.min(1 << rows.len().ilog2());
-            let mut query = sqlx::query(AssertSqlSafe(self.sql(count)));
-            for row in rows.by_ref().take(count) {
-                query = bind(query, row);
-            }
-            query.execute(&mut *connection).await?;
-        }
-        Ok(())
+/// Inserts rows. `head` is `insert into TABLE (COLUMNS)`, and `tail` follows the rows. The numbers
+/// of rows are powers of two, so that there are few statements, which stay prepared.
+pub(crate) async fn bulk_insert<T>(
+    connection: &mut SqliteConnection,
+    (head, tail): (&str, &'static str),
+    rows: Vec<T>,
+    push: fn(InsertRow<'_>, T),
+) -> sqlx::Result<()> {
+    let mut rows = rows.into_iter();
+    while rows.len() > 0 {
+        let count = MOST.min(1 << rows.len().ilog2());
+        let mut query = QueryBuilder::new(head);
+        query.push_values(rows.by_ref().take(count), push).push(tail);
+        query.build().execute(&mut *connection).await?;
     }
-
-    fn sql(&self, count: usize) -> String {
-        let row = format!("({})", vec!["?"; self.columns].join(","));
-        format!("{} {} {}", self.head, vec![row; count].join(","), self.tail)
-    }
+    Ok(())
 }

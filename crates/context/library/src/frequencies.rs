@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use sqlx::SqliteConnection;
 
-use crate::bulk_insert::{BulkInsert, InsertQuery};
+use crate::bulk_insert::bulk_insert;
 use crate::prepared_document::OWN_LANGUAGE_SUFFIX;
 
 /// Up to this number of passages, all are counted.
@@ -19,11 +19,10 @@ const EXACT: i64 = 32_768;
 /// Beyond that, one of this many passages is counted.
 const STRIDE: i64 = 8;
 
-const ADD: BulkInsert = BulkInsert {
-    head: "insert into frequencies (term, passages) values",
-    columns: 2,
-    tail: "on conflict (term) do update set passages = passages + excluded.passages",
-};
+const ADD: (&str, &str) = (
+    "insert into frequencies (term, passages) ",
+    " on conflict (term) do update set passages = passages + excluded.passages",
+);
 
 const GONE: &str = "delete from frequencies where passages <= 0 \
      and term in (select value from json_each($1))";
@@ -62,8 +61,10 @@ impl FrequencyChanges {
         changes.sort_unstable();
         let fewer = changes.iter().filter(|(_, by)| *by < 0).map(|(term, _)| term.as_str());
         let fewer = serde_json::Value::from_iter(fewer).to_string();
-        let bind = |query: InsertQuery, (term, by): (String, i64)| query.bind(term).bind(by);
-        ADD.run(connection, changes.into_iter(), bind).await?;
+        bulk_insert(connection, ADD, changes, |mut row, (term, by)| {
+            row.push_bind(term).push_bind(by);
+        })
+        .await?;
         if fewer != "[]" {
             sqlx::query(GONE).bind(fewer).execute(connection).await?;
         }

@@ -1,12 +1,12 @@
 //! Stores documents: a whole batch, with its terms and counts, in one transaction.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use sqlx::SqliteConnection;
-use toolgate_reading::PassageLocation;
 use toolgate_reading::terms::fold as folded;
+use toolgate_reading::{Passage, PassageLocation};
 
-use crate::bulk_insert::{BulkInsert, InsertQuery};
+use crate::bulk_insert::{InsertRow, bulk_insert};
 use crate::frequencies::sample_weight;
 use crate::prepared_document::PreparedPassage;
 use crate::totals::{self, LibraryTotals, TotalsChange};
@@ -15,24 +15,12 @@ use crate::{
 };
 use toolgate_store::now_millis;
 
-const DOCUMENTS: BulkInsert = BulkInsert {
-    head: "insert into documents (id, key, kind, folder, server, uri, title, folded, digest, \
-           bytes, modified, kept, trusted, passages, length) values",
-    columns: 15,
-    tail: "",
-};
+const DOCUMENTS: &str = "insert into documents (id, key, kind, folder, server, uri, title, folded, \
+     digest, bytes, modified, kept, trusted, passages, length) ";
 
-const PASSAGES: BulkInsert = BulkInsert {
-    head: "insert into passages (id, document, heading, text, first, last, counted) values",
-    columns: 7,
-    tail: "",
-};
+const PASSAGES: &str = "insert into passages (id, document, heading, text, first, last, counted) ";
 
-const TERMS: BulkInsert = BulkInsert {
-    head: "insert into terms (rowid, title, heading, path, body) values",
-    columns: 5,
-    tail: "",
-};
+const TERMS: &str = "insert into terms (rowid, title, heading, path, body) ";
 
 const RESTAMP: &str = "update documents set digest = $2, bytes = $3, modified = $4 where key = $1";
 
@@ -46,10 +34,12 @@ impl Library {
         if documents.is_empty() {
             return Ok(());
         }
-        let action = "store documents";
-        let mut transaction = self.begin(action).await?;
-        write(&mut transaction, documents).await.map_err(self.failed(action))?;
-        self.commit(action, transaction).await
+        self.run("store documents", async {
+            let mut transaction = self.begin().await?;
+            write(&mut transaction, documents).await?;
+            transaction.commit().await
+        })
+        .await
     }
 
     /// Updates the stamps of sources whose text has not changed.
@@ -57,46 +47,40 @@ impl Library {
         if stamps.is_empty() {
             return Ok(());
         }
-        let action = "update the stamps of documents";
-        let mut transaction = self.begin(action).await?;
-        for (key, stamp) in stamps {
-            let query = sqlx::query(RESTAMP).bind(key).bind(stamp.digest.to_string());
-            let query = query.bind(to_sql_integer(stamp.bytes)).bind(stamp.modified);
-            query.execute(&mut *transaction).await.map_err(self.failed(action))?;
-        }
-        self.commit(action, transaction).await
+        self.run("update the stamps of documents", async {
+            let mut transaction = self.begin().await?;
+            for (key, stamp) in stamps {
+                let query = sqlx::query(RESTAMP).bind(key).bind(stamp.digest.to_string());
+                let query = query.bind(to_sql_integer(stamp.bytes)).bind(stamp.modified);
+                query.execute(&mut *transaction).await?;
+            }
+            transaction.commit().await
+        })
+        .await
     }
 
     /// Does one bounded step of optimizing the index for searches. Returns true if there is more to
     /// do. This is optional after an ingest.
     pub async fn tidy(&self) -> LibraryResult<bool> {
-        let action = "optimize the index";
-        let mut transaction = self.begin(action).await?;
-        let failed = self.failed(action);
-        let changes = "select total_changes()";
-        let before: i64 =
-            sqlx::query_scalar(changes).fetch_one(&mut *transaction).await.map_err(failed)?;
-        let merge = sqlx::query("insert into terms (terms, rank) values ('merge', $1)");
-        merge.bind(TIDY_PAGES).execute(&mut *transaction).await.map_err(failed)?;
-        let after: i64 =
-            sqlx::query_scalar(changes).fetch_one(&mut *transaction).await.map_err(failed)?;
-        self.commit(action, transaction).await?;
-        Ok(after - before >= 2)
+        self.run("optimize the index", async {
+            let mut transaction = self.begin().await?;
+            let changes = || sqlx::query_scalar::<_, i64>("select total_changes()");
+            let before = changes().fetch_one(&mut *transaction).await?;
+            let merge = sqlx::query("insert into terms (terms, rank) values ('merge', $1)");
+            merge.bind(TIDY_PAGES).execute(&mut *transaction).await?;
+            let after = changes().fetch_one(&mut *transaction).await?;
+            transaction.commit().await?;
+            Ok(after - before >= 2)
+        })
+        .await
     }
 }
 
 fn last_of_each_key(documents: Vec<PreparedDocument>) -> Vec<PreparedDocument> {
-    let mut positions = HashMap::new();
-    let mut kept: Vec<PreparedDocument> = Vec::with_capacity(documents.len());
-    for document in documents {
-        match positions.get(&document.key) {
-            Some(&position) => kept[position] = document,
-            None => {
-                positions.insert(document.key.clone(), kept.len());
-                kept.push(document);
-            }
-        }
-    }
+    let mut known = HashSet::new();
+    let is_last = |document: &PreparedDocument| known.insert(document.key.clone());
+    let mut kept: Vec<_> = documents.into_iter().rev().filter(is_last).collect();
+    kept.reverse();
     kept
 }
 
@@ -108,17 +92,33 @@ async fn write(
     let keys: Vec<&str> = documents.iter().map(|document| document.key.as_str()).collect();
     let mut change = removal::remove(connection, &keys).await?;
     let batch = InsertBatch::new(documents, &totals, &mut change);
-    PASSAGES.run(connection, batch.passages.into_iter(), PassageRow::bind).await?;
-    TERMS.run(connection, batch.terms.into_iter(), TermsRow::bind).await?;
-    DOCUMENTS.run(connection, batch.documents.into_iter(), DocumentRow::bind).await?;
+    bulk_insert(connection, (PASSAGES, ""), batch.passages, |mut row, it| {
+        let (id, document, passage, counted) = it;
+        let (first, last) = match passage.place {
+            PassageLocation::Lines(first, last) => (first, Some(last)),
+            PassageLocation::Page(page) => (page, None),
+        };
+        row.push_bind(id).push_bind(document).push_bind(passage.heading).push_bind(passage.text);
+        row.push_bind(first).push_bind(last).push_bind(counted);
+    })
+    .await?;
+    bulk_insert(connection, (TERMS, ""), batch.terms, |mut row, (id, terms)| {
+        row.push_bind(id);
+        terms.into_iter().for_each(|terms| _ = row.push_bind(terms));
+    })
+    .await?;
+    bulk_insert(connection, (DOCUMENTS, ""), batch.documents, push_document).await?;
     change.apply(connection).await
 }
 
 /// The rows of one batch.
+#[derive(Default)]
 struct InsertBatch {
     documents: Vec<DocumentRow>,
-    passages: Vec<PassageRow>,
-    terms: Vec<TermsRow>,
+    /// The id, the id of the document, the passage and its weight.
+    passages: Vec<(i64, i64, Passage, i64)>,
+    /// The id of the passage and the terms of its title, headings, path and text.
+    terms: Vec<(i64, [String; 4])>,
 }
 
 /// A new row of `documents`.
@@ -130,25 +130,6 @@ struct DocumentRow {
     length: i64,
 }
 
-/// A new row of `passages`.
-struct PassageRow {
-    id: i64,
-    document: i64,
-    heading: String,
-    text: String,
-    place: PassageLocation,
-    counted: i64,
-}
-
-/// A new row of the search index `terms`.
-struct TermsRow {
-    id: i64,
-    title: String,
-    heading: String,
-    path: String,
-    body: String,
-}
-
 impl InsertBatch {
     /// Assigns ids to documents and passages, and adds them to the totals.
     fn new(
@@ -156,7 +137,7 @@ impl InsertBatch {
         totals: &LibraryTotals,
         change: &mut TotalsChange,
     ) -> Self {
-        let mut batch = Self { documents: Vec::new(), passages: Vec::new(), terms: Vec::new() };
+        let mut batch = Self::default();
         let kept = now_millis();
         change.latest = Some(kept);
         for mut document in documents {
@@ -164,8 +145,14 @@ impl InsertBatch {
             let pieces = std::mem::take(&mut document.passages);
             let passages = pieces.len() as i64;
             for (number, piece) in (id..).zip(pieces) {
-                let counted = sample_weight(number, totals.passages + change.passages, &piece.body);
-                batch.push_passage(number, id, (piece, counted), &document, change);
+                let PreparedPassage { passage, heading, body, .. } = piece;
+                let counted = sample_weight(number, totals.passages + change.passages, &body);
+                let (title, path) = (document.title_terms.clone(), document.path_terms.clone());
+                if counted != 0 {
+                    change.frequencies.count([&title, &heading, &body], counted);
+                }
+                batch.passages.push((number, id, passage, counted));
+                batch.terms.push((number, [title, heading, path, body]));
                 change.passages += 1;
             }
             change.documents += 1;
@@ -178,57 +165,20 @@ impl InsertBatch {
         }
         batch
     }
-
-    fn push_passage(
-        &mut self,
-        id: i64,
-        document: i64,
-        (piece, counted): (PreparedPassage, i64),
-        of: &PreparedDocument,
-        change: &mut TotalsChange,
-    ) {
-        let (title, path) = (of.title_terms.clone(), of.path_terms.clone());
-        if counted != 0 {
-            change.frequencies.count([&title, &piece.heading, &piece.body], counted);
-        }
-        let PreparedPassage { passage, heading, body, .. } = piece;
-        self.terms.push(TermsRow { id, title, heading, path, body });
-        let (heading, text, place) = (passage.heading, passage.text, passage.place);
-        self.passages.push(PassageRow { id, document, heading, text, place, counted });
-    }
 }
 
-impl DocumentRow {
-    fn bind(query: InsertQuery, row: Self) -> InsertQuery {
-        let PreparedDocument { key, origin, stamp, trust, title, .. } = row.document;
-        let (kind, folder, server, uri) = match origin {
-            DocumentOrigin::File { folder } => ("file", Some(folder), None, None),
-            DocumentOrigin::Resource { server, uri } => ("resource", None, Some(server), Some(uri)),
-            DocumentOrigin::Note => ("note", None, None, None),
-        };
-        let folded = folded(&title);
-        let query = query.bind(row.id).bind(key).bind(kind).bind(folder).bind(server).bind(uri);
-        let query = query.bind(title).bind(folded).bind(stamp.digest.to_string());
-        let query = query.bind(to_sql_integer(stamp.bytes)).bind(stamp.modified).bind(row.kept);
-        query.bind(trust == DocumentTrust::Trusted).bind(row.passages).bind(row.length)
-    }
-}
-
-impl PassageRow {
-    fn bind(query: InsertQuery, row: Self) -> InsertQuery {
-        let (first, last) = match row.place {
-            PassageLocation::Lines(first, last) => (first, Some(last)),
-            PassageLocation::Page(page) => (page, None),
-        };
-        let query = query.bind(row.id).bind(row.document).bind(row.heading).bind(row.text);
-        query.bind(first).bind(last).bind(row.counted)
-    }
-}
-
-impl TermsRow {
-    fn bind(query: InsertQuery, row: Self) -> InsertQuery {
-        query.bind(row.id).bind(row.title).bind(row.heading).bind(row.path).bind(row.body)
-    }
+fn push_document(mut row: InsertRow<'_>, it: DocumentRow) {
+    let PreparedDocument { key, origin, stamp, trust, title, .. } = it.document;
+    let (kind, folder, server, uri) = match origin {
+        DocumentOrigin::File { folder } => ("file", Some(folder), None, None),
+        DocumentOrigin::Resource { server, uri } => ("resource", None, Some(server), Some(uri)),
+        DocumentOrigin::Note => ("note", None, None, None),
+    };
+    let folded = folded(&title);
+    row.push_bind(it.id).push_bind(key).push_bind(kind).push_bind(folder).push_bind(server);
+    row.push_bind(uri).push_bind(title).push_bind(folded).push_bind(stamp.digest.to_string());
+    row.push_bind(to_sql_integer(stamp.bytes)).push_bind(stamp.modified).push_bind(it.kept);
+    row.push_bind(trust == DocumentTrust::Trusted).push_bind(it.passages).push_bind(it.length);
 }
 
 /// Converts a number of bytes to SQLite's integer type.

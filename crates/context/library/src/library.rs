@@ -39,7 +39,7 @@ const MAPPED: &str = "1073741824";
 #[derive(Debug, Clone)]
 pub struct Library {
     path: PathBuf,
-    writer: SqlitePool,
+    pub(crate) writer: SqlitePool,
     pub(crate) readers: SqlitePool,
 }
 
@@ -70,12 +70,11 @@ impl Library {
 
     async fn migrate(&self) -> LibraryResult<()> {
         let action = "migrate the local context";
-        let mut transaction = self.begin(action).await?;
+        let mut transaction = self.run(action, self.begin()).await?;
         sqlite_file::migrate(&mut transaction, &self.path, &MIGRATIONS).await?;
-        reindexing::reindex_if_outdated(&mut transaction)
-            .await
-            .map_err(self.failed("rebuild the index"))?;
-        self.commit(action, transaction).await
+        let reindexed = reindexing::reindex_if_outdated(&mut transaction);
+        self.run("rebuild the index", reindexed).await?;
+        self.run(action, transaction.commit()).await
     }
 
     /// Closes the file after all writes are in it.
@@ -102,23 +101,16 @@ impl Library {
         self.keep_prepared(prepared).await
     }
 
-    pub(crate) async fn begin(
-        &self,
-        action: &'static str,
-    ) -> LibraryResult<Transaction<'static, Sqlite>> {
-        self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(self.failed(action))
+    pub(crate) async fn begin(&self) -> sqlx::Result<Transaction<'static, Sqlite>> {
+        self.writer.begin_with("BEGIN IMMEDIATE").await
     }
 
-    pub(crate) async fn commit(
+    /// Runs queries. An error names the action.
+    pub(crate) async fn run<T>(
         &self,
         action: &'static str,
-        transaction: Transaction<'static, Sqlite>,
-    ) -> LibraryResult<()> {
-        transaction.commit().await.map_err(self.failed(action))
-    }
-
-    /// Converts the error of a query.
-    pub(crate) fn failed(&self, action: &'static str) -> impl Fn(sqlx::Error) -> StoreError + Copy {
-        move |source| sqlite_file::query_error(action, &self.path, source)
+        work: impl Future<Output = sqlx::Result<T>>,
+    ) -> LibraryResult<T> {
+        work.await.map_err(|source| sqlite_file::query_error(action, &self.path, source))
     }
 }

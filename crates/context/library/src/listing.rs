@@ -12,8 +12,9 @@ use crate::{
     Document, DocumentOrigin, DocumentTrust, Library, LibraryResult, PassageHit, SourceStamp,
 };
 
-/// The condition for files at a path and below it, with the values of [`key_range_below`].
-pub(crate) const BELOW: &str = "(key = $1 or (key > $2 and key < $3))";
+/// Selects the files at a path and below it; see [`key_range_below`].
+const FILES_BELOW: &str = "select key, digest, bytes, modified, trusted from documents \
+     where kind = 'file' and (key = $1 or (key > $2 and key < $3))";
 
 /// Selects passages with the columns of their documents.
 pub(crate) const HIT: &str = "select p.id, p.document, p.heading, p.text, p.first, p.last, \
@@ -24,7 +25,7 @@ const DOCUMENT: &str = "select key, folder, server, uri, title, digest, bytes, m
      kept, passages from documents";
 
 /// Returns a path and the range of keys below it.
-pub(crate) fn key_range_below(folder: &str) -> (String, String, String) {
+fn key_range_below(folder: &str) -> (String, String, String) {
     let bare = folder.trim_end_matches(SEPARATORS);
     let backward = folder.contains('\\') && !folder.contains('/');
     let (separator, next) = if backward { ('\\', ']') } else { ('/', '0') };
@@ -96,15 +97,22 @@ impl FromRow<'_, SqliteRow> for PassageHit {
 }
 
 impl Library {
-    /// Returns the stamp of each file at this path and below it, by key.
-    pub async fn stamps(&self, folder: &str) -> LibraryResult<HashMap<String, SourceStamp>> {
-        let sql = "select key, digest, bytes, modified from documents where kind = 'file' and";
+    /// Returns the stamp of each file at this path and below it, and the trust in it, by key.
+    pub async fn stamps(
+        &self,
+        folder: &str,
+    ) -> LibraryResult<HashMap<String, (SourceStamp, DocumentTrust)>> {
         let (exactly, from, to) = key_range_below(folder);
-        let query = sqlx::query(AssertSqlSafe(format!("{sql} {BELOW}")));
-        let rows = query.bind(exactly).bind(from).bind(to).fetch_all(&self.readers).await;
-        let read = |row: SqliteRow| Ok((row.try_get("key")?, SourceStamp::from_row(&row)?));
-        let stamps = rows.and_then(|rows| rows.into_iter().map(read).collect());
-        stamps.map_err(self.failed("read the stamps of a folder"))
+        let query = sqlx::query(FILES_BELOW).bind(exactly).bind(from).bind(to);
+        self.run("read the stamps of a folder", async {
+            let rows = query.fetch_all(&self.readers).await?.into_iter();
+            let trust = |row: &SqliteRow| row.try_get("trusted").map(DocumentTrust::of);
+            let read = |row: SqliteRow| {
+                Ok((row.try_get("key")?, (SourceStamp::from_row(&row)?, trust(&row)?)))
+            };
+            rows.map(read).collect()
+        })
+        .await
     }
 
     /// Returns all passages of a document in order, with score 0.
@@ -113,33 +121,33 @@ impl Library {
             "{HIT} where d.key = $1 and p.id >= d.id and p.id < d.id + d.passages order by p.id"
         );
         let query = sqlx::query_as(AssertSqlSafe(query)).bind(key);
-        query.fetch_all(&self.readers).await.map_err(self.failed("read a document"))
+        self.run("read a document", query.fetch_all(&self.readers)).await
     }
 
     /// Returns one passage by its number, with score 0.
     pub async fn passage(&self, passage: i64) -> LibraryResult<Option<PassageHit>> {
         let query = sqlx::query_as(AssertSqlSafe(format!("{HIT} where p.id = $1"))).bind(passage);
-        query.fetch_optional(&self.readers).await.map_err(self.failed("read a passage"))
+        self.run("read a passage", query.fetch_optional(&self.readers)).await
     }
 
     /// Returns one page of document keys: those after `after`.
     pub async fn keys(&self, after: &str, limit: usize) -> LibraryResult<Vec<String>> {
         let query = "select key from documents where key > $1 order by key limit $2";
         let query = sqlx::query_scalar(query).bind(after).bind(to_sql_limit(limit));
-        query.fetch_all(&self.readers).await.map_err(self.failed("list documents"))
+        self.run("list documents", query.fetch_all(&self.readers)).await
     }
 
     /// Returns one page of documents without their text, by key: those after `after`.
     pub async fn documents(&self, after: &str, limit: usize) -> LibraryResult<Vec<Document>> {
         let query = format!("{DOCUMENT} where key > $1 order by key limit $2");
         let query = sqlx::query_as(AssertSqlSafe(query)).bind(after).bind(to_sql_limit(limit));
-        query.fetch_all(&self.readers).await.map_err(self.failed("list documents"))
+        self.run("list documents", query.fetch_all(&self.readers)).await
     }
 
     /// Returns one document without its text.
     pub async fn find_document(&self, key: &str) -> LibraryResult<Option<Document>> {
         let query = sqlx::query_as(AssertSqlSafe(format!("{DOCUMENT} where key = $1"))).bind(key);
-        query.fetch_optional(&self.readers).await.map_err(self.failed("read a document"))
+        self.run("read a document", query.fetch_optional(&self.readers)).await
     }
 }
 

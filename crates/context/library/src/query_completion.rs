@@ -2,7 +2,6 @@
 //!
 //! Case and diacritics do not matter. Only the latest queries are stored.
 
-use sqlx::sqlite::SqlitePool;
 use toolgate_reading::terms::fold as folded;
 
 use crate::listing::to_sql_limit;
@@ -38,35 +37,27 @@ impl Library {
         if query.is_empty() || query.chars().nth(LONGEST).is_some() {
             return Ok(());
         }
-        let action = "store a query";
-        let mut transaction = self.begin(action).await?;
-        for statement in [
-            sqlx::query(NOTE).bind(folded(query)).bind(query.to_owned()).bind(now_millis()),
-            sqlx::query(TRIM).bind(REMEMBERED),
-        ] {
-            statement.execute(&mut *transaction).await.map_err(self.failed(action))?;
-        }
-        self.commit(action, transaction).await
+        self.run("store a query", async {
+            let mut transaction = self.begin().await?;
+            let note = sqlx::query(NOTE).bind(folded(query)).bind(query).bind(now_millis());
+            note.execute(&mut *transaction).await?;
+            sqlx::query(TRIM).bind(REMEMBERED).execute(&mut *transaction).await?;
+            transaction.commit().await
+        })
+        .await
     }
 
     /// Deletes all stored queries.
     pub async fn forget_queries(&self) -> LibraryResult<()> {
-        let action = "delete past queries";
-        let mut transaction = self.begin(action).await?;
-        sqlx::query("delete from queries")
-            .execute(&mut *transaction)
-            .await
-            .map_err(self.failed(action))?;
-        self.commit(action, transaction).await
+        let query = sqlx::query("delete from queries").execute(&self.writer);
+        self.run("delete past queries", query).await.map(drop)
     }
 
     /// Returns past queries and titles that begin with `prefix`, the likeliest first.
     pub async fn complete(&self, prefix: &str, limit: usize) -> LibraryResult<Vec<String>> {
         let (prefix, limit) = (folded(prefix.trim_start()), limit.min(MOST));
-        let failed = self.failed("complete a query");
-        let mut found =
-            find_by_prefix(&self.readers, QUERIES, &prefix, limit).await.map_err(failed)?;
-        let titles = find_by_prefix(&self.readers, TITLES, &prefix, limit).await.map_err(failed)?;
+        let mut found = self.find_by_prefix(QUERIES, &prefix, limit).await?;
+        let titles = self.find_by_prefix(TITLES, &prefix, limit).await?;
         for title in titles {
             if found.len() < limit && !found.iter().any(|known| folded(known) == folded(&title)) {
                 found.push(title);
@@ -74,20 +65,16 @@ impl Library {
         }
         Ok(found)
     }
-}
 
-async fn find_by_prefix(
-    readers: &SqlitePool,
-    query: &'static str,
-    prefix: &str,
-    limit: usize,
-) -> sqlx::Result<Vec<String>> {
-    // Every text with this prefix sorts before `end`.
-    let end = format!("{prefix}\u{10ffff}");
-    sqlx::query_scalar(query)
-        .bind(prefix)
-        .bind(end)
-        .bind(to_sql_limit(limit))
-        .fetch_all(readers)
-        .await
+    async fn find_by_prefix(
+        &self,
+        query: &'static str,
+        prefix: &str,
+        limit: usize,
+    ) -> LibraryResult<Vec<String>> {
+        // Every text with this prefix sorts before `end`.
+        let end = format!("{prefix}\u{10ffff}");
+        let query = sqlx::query_scalar(query).bind(prefix).bind(end).bind(to_sql_limit(limit));
+        self.run("complete a query", query.fetch_all(&self.readers)).await
+    }
 }

@@ -1,9 +1,8 @@
 //! Deletes documents with their passages and terms, and updates the totals.
 
-use sqlx::{AssertSqlSafe, SqliteConnection};
+use sqlx::SqliteConnection;
 use toolgate_reading::terms::TermIndexer;
 
-use crate::listing::{BELOW, key_range_below};
 use crate::prepared_document::index_terms;
 use crate::totals::TotalsChange;
 use crate::{DocumentOrigin, Library, LibraryResult};
@@ -24,47 +23,34 @@ const COUNTED: &str = "select heading, text, counted from passages \
 impl Library {
     /// Deletes documents. Returns how many there were.
     pub async fn forget(&self, keys: &[String]) -> LibraryResult<u64> {
-        let action = "delete documents";
         let mut forgotten = 0;
         for keys in keys.chunks(AT_ONCE) {
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-            let mut transaction = self.begin(action).await?;
-            let removed = remove_and_count(&mut transaction, &keys).await;
-            forgotten += removed.map_err(self.failed(action))?;
-            self.commit(action, transaction).await?;
+            let removed = async {
+                let mut transaction = self.begin().await?;
+                let change = remove(&mut transaction, &keys).await?;
+                let removed = change.documents.unsigned_abs();
+                change.apply(&mut transaction).await?;
+                transaction.commit().await?;
+                Ok(removed)
+            };
+            forgotten += self.run("delete documents", removed).await?;
         }
         Ok(forgotten)
     }
 
     /// Deletes every file at this path and below it. Returns how many there were.
     pub async fn forget_folder(&self, folder: &str) -> LibraryResult<u64> {
-        let query =
-            AssertSqlSafe(format!("select key from documents where kind = 'file' and {BELOW}"));
-        let (exactly, from, to) = key_range_below(folder);
-        let query = sqlx::query_scalar(query).bind(exactly).bind(from).bind(to);
-        let found = query
-            .fetch_all(&self.readers)
-            .await
-            .map_err(self.failed("find the documents of a folder"))?;
+        let found: Vec<String> = self.stamps(folder).await?.into_keys().collect();
         self.forget(&found).await
     }
 
     /// Deletes every document of a server. Returns how many there were.
     pub async fn forget_server(&self, server: &str) -> LibraryResult<u64> {
         let query = sqlx::query_scalar("select key from documents where server = $1").bind(server);
-        let found = query
-            .fetch_all(&self.readers)
-            .await
-            .map_err(self.failed("find the documents of a server"))?;
-        self.forget(&found).await
+        let found = query.fetch_all(&self.readers);
+        self.forget(&self.run("find the documents of a server", found).await?).await
     }
-}
-
-async fn remove_and_count(connection: &mut SqliteConnection, keys: &[&str]) -> sqlx::Result<u64> {
-    let change = remove(connection, keys).await?;
-    let removed = change.documents.unsigned_abs();
-    change.apply(connection).await?;
-    Ok(removed)
 }
 
 /// Deletes the documents with these keys. Returns the change that the caller applies to the totals.

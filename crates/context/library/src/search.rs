@@ -28,7 +28,7 @@ impl Library {
         if query.is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
-        run_search(self, query, limit).await.map_err(self.failed("search the local context"))
+        self.run("search the local context", run_search(self, query, limit)).await
     }
 }
 

@@ -10,20 +10,20 @@ impl Library {
     pub async fn recent_keys(&self, limit: usize) -> LibraryResult<Vec<String>> {
         let query = "select key from documents order by modified desc, id desc limit $1";
         let query = sqlx::query_scalar(query).bind(to_sql_limit(limit));
-        query.fetch_all(&self.readers).await.map_err(self.failed("list the newest documents"))
+        self.run("list the newest documents", query.fetch_all(&self.readers)).await
     }
 
     /// Returns the approximate share of passages that contain each of these terms. A term that is
     /// too rare to be counted is treated as one that occurs in one passage.
     pub async fn term_shares(&self, terms: &[String]) -> LibraryResult<HashMap<String, f64>> {
-        let failed = self.failed("read word frequencies");
-        let mut connection = self.readers.acquire().await.map_err(failed)?;
-        let known =
-            frequencies::load_frequencies(&mut connection, terms.iter().map(String::as_str))
-                .await
-                .map_err(failed)?;
-        let all = sqlx::query_scalar("select passages from totals");
-        let all: i64 = all.fetch_one(&mut *connection).await.map_err(failed)?;
+        let read = async {
+            let mut connection = self.readers.acquire().await?;
+            let asked = terms.iter().map(String::as_str);
+            let known = frequencies::load_frequencies(&mut connection, asked).await?;
+            let all = sqlx::query_scalar("select passages from totals");
+            Ok((known, all.fetch_one(&mut *connection).await?))
+        };
+        let (known, all): (_, i64) = self.run("read word frequencies", read).await?;
         let share = |term: &String| {
             let passages = known.get(term).copied().unwrap_or(1).clamp(1, all.max(1));
             (term.clone(), passages as f64 / all.max(1) as f64)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sqlx::SqliteConnection;
 
-use crate::bulk_insert::{BulkInsert, InsertQuery};
+use crate::bulk_insert::bulk_insert;
 use crate::frequencies::FrequencyChanges;
 use crate::{DocumentOrigin, Library, LibraryResult, LibraryStatus};
 
@@ -13,11 +13,10 @@ const APPLY: &str = "update totals set documents = documents + $1, passages = pa
      bytes = bytes + $3, length = length + $4, next_passage = next_passage + $5, \
      latest = coalesce($6, latest)";
 
-const SOURCES: BulkInsert = BulkInsert {
-    head: "insert into sources (kind, name, documents) values",
-    columns: 3,
-    tail: "on conflict (kind, name) do update set documents = documents + excluded.documents",
-};
+const SOURCES: (&str, &str) = (
+    "insert into sources (kind, name, documents) ",
+    " on conflict (kind, name) do update set documents = documents + excluded.documents",
+);
 
 /// The totals of a library.
 #[derive(Debug, Clone, Copy)]
@@ -58,10 +57,10 @@ impl TotalsChange {
     pub(crate) async fn apply(self, connection: &mut SqliteConnection) -> sqlx::Result<()> {
         self.frequencies.apply(connection).await?;
         let sources: Vec<_> = self.sources.into_iter().filter(|(_, by)| *by != 0).collect();
-        let bind = |query: InsertQuery, ((kind, name), by): ((&'static str, String), i64)| {
-            query.bind(kind).bind(name).bind(by)
-        };
-        SOURCES.run(connection, sources.into_iter(), bind).await?;
+        bulk_insert(connection, SOURCES, sources, |mut row, ((kind, name), by)| {
+            row.push_bind(kind).push_bind(name).push_bind(by);
+        })
+        .await?;
         sqlx::query("delete from sources where documents <= 0").execute(&mut *connection).await?;
         let query = sqlx::query(APPLY).bind(self.documents).bind(self.passages).bind(self.bytes);
         let query = query.bind(self.length).bind(self.numbers).bind(self.latest);
@@ -80,13 +79,14 @@ pub(crate) async fn read(connection: &mut SqliteConnection) -> sqlx::Result<Libr
 impl Library {
     /// Returns the size of the library.
     pub async fn status(&self) -> LibraryResult<LibraryStatus> {
-        let failed = self.failed("read the status of the local context");
-        let mut transaction = self.readers.begin().await.map_err(failed)?;
-        let totals = read(&mut transaction).await.map_err(failed)?;
         let query = "select kind, name, documents from sources order by kind, name";
-        let sources =
-            sqlx::query_as::<_, (String, String, i64)>(query).fetch_all(&mut *transaction);
-        let sources = sources.await.map_err(failed)?;
+        let read = async {
+            let mut transaction = self.readers.begin().await?;
+            let totals = read(&mut transaction).await?;
+            let sources = sqlx::query_as::<_, (String, String, i64)>(query);
+            Ok((totals, sources.fetch_all(&mut *transaction).await?))
+        };
+        let (totals, sources) = self.run("read the status of the local context", read).await?;
         let (folders, servers) =
             sources.into_iter().partition::<Vec<_>, _>(|row| row.0 == "folder");
         let named = |rows: Vec<(String, String, i64)>| {

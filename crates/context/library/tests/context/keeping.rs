@@ -146,7 +146,7 @@ async fn a_new_stamp_changes_nothing_else() {
     let stamps =
         vec![("/notes/a.md".to_owned(), newer.clone()), ("/none".to_owned(), newer.clone())];
     library.update_stamps(stamps).await.unwrap();
-    assert_eq!(library.stamps("/notes").await.unwrap()["/notes/a.md"], newer);
+    assert_eq!(library.stamps("/notes").await.unwrap()["/notes/a.md"].0, newer);
     assert_eq!(library.keys("", 10).await.unwrap().len(), 1);
     assert_eq!(found(library, "text").await, ["/notes/a.md"]);
 }

@@ -4,7 +4,7 @@
 //! modified shortly before it was read, it can have been modified again without a new time. Its
 //! stamp then records an earlier time that never matches, so the next ingest reads it again.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,13 +27,6 @@ pub(super) struct IngestPlan {
     pub(super) tasks: Vec<ReadTask>,
     /// Keys of documents to remove.
     pub(super) removed: Vec<String>,
-    /// Documents whose trust changes.
-    pub(super) trust_changes: TrustChanges,
-}
-
-/// Documents whose stored trust differs from the options.
-#[derive(Debug, Default)]
-pub(super) struct TrustChanges {
     /// Keys of documents to mark as untrusted.
     pub(super) to_distrust: Vec<String>,
     /// Keys of documents to mark as trusted.
@@ -72,8 +65,15 @@ impl IngestPlanner<'_> {
         report: &mut IngestReport,
     ) -> Result<IngestPlan, StoreError> {
         let mut known = self.known_stamps().await?;
-        let mistaken = self.trust_changes(&known).await?;
-        let mut plan = IngestPlan { trust_changes: mistaken, ..IngestPlan::default() };
+        let mut plan = IngestPlan::default();
+        for (key, (_, stored)) in &known {
+            match (self.options.trust(Path::new(key)), stored) {
+                (DocumentTrust::Trusted, DocumentTrust::Untrusted) => &mut plan.to_trust,
+                (DocumentTrust::Untrusted, DocumentTrust::Trusted) => &mut plan.to_distrust,
+                _ => continue,
+            }
+            .push(key.clone());
+        }
         report.skipped.join(walked.skipped);
         report.noted.join(walked.noted);
         for found in walked.files {
@@ -81,7 +81,7 @@ impl IngestPlanner<'_> {
             let same = |stamp: &SourceStamp| {
                 (stamp.bytes, stamp.modified) == (found.bytes, found.modified)
             };
-            match (stamp, self.refused_files.find(&found)) {
+            match (stamp.map(|(stamp, _)| stamp), self.refused_files.find(&found)) {
                 (Some(stamp), _) if same(&stamp) => report.unchanged += 1,
                 (None, Some(FileRefusal::Binary)) => report.binary += 1,
                 (None, Some(FileRefusal::Reason(why))) => report.skipped.add(found.key, why),
@@ -101,7 +101,9 @@ impl IngestPlanner<'_> {
         Ok(plan)
     }
 
-    async fn known_stamps(&self) -> Result<HashMap<String, SourceStamp>, StoreError> {
+    async fn known_stamps(
+        &self,
+    ) -> Result<HashMap<String, (SourceStamp, DocumentTrust)>, StoreError> {
         let mut known = HashMap::new();
         for place in self.keys() {
             known.extend(self.library.stamps(place).await?);
@@ -126,26 +128,6 @@ impl IngestPlanner<'_> {
         let card = self.library.find_document(key).await?;
         let ours = DocumentOrigin::File { folder: self.root.folder.clone() };
         Ok(self.root.is_folder && card.is_some_and(|card| card.origin == ours))
-    }
-
-    /// Returns the documents whose stored trust differs from the options.
-    async fn trust_changes(
-        &self,
-        known: &HashMap<String, SourceStamp>,
-    ) -> Result<TrustChanges, StoreError> {
-        let mut trusted = HashSet::new();
-        for place in self.keys() {
-            trusted.extend(self.library.trusted_keys(place).await?);
-        }
-        let mut mistaken = TrustChanges::default();
-        for key in known.keys() {
-            match (self.options.trust(Path::new(key)), trusted.contains(key)) {
-                (DocumentTrust::Trusted, false) => mistaken.to_trust.push(key.clone()),
-                (DocumentTrust::Untrusted, true) => mistaken.to_distrust.push(key.clone()),
-                _ => {}
-            }
-        }
-        Ok(mistaken)
     }
 }
 

@@ -59,8 +59,8 @@ pub(super) async fn run(
     on_progress(progress);
     // Remove first, so that a renamed document never exists twice.
     report.removed += ingest.library.forget(&plan.removed).await?;
-    ingest.library.set_trust(&plan.trust_changes.to_distrust, DocumentTrust::Untrusted).await?;
-    ingest.library.set_trust(&plan.trust_changes.to_trust, DocumentTrust::Trusted).await?;
+    ingest.library.set_trust(&plan.to_distrust, DocumentTrust::Untrusted).await?;
+    ingest.library.set_trust(&plan.to_trust, DocumentTrust::Trusted).await?;
     let mut findings = start_workers(ingest, root, plan.tasks)?;
     let mut batch = IngestBatch::default();
     loop {

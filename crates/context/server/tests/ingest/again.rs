@@ -63,7 +63,7 @@ async fn a_file_that_was_only_touched_keeps_its_document() {
     let stamps = place.library.stamps(&place.key("a.md")).await.unwrap();
     let time = fs::metadata(place.at("a.md")).unwrap().modified().unwrap();
     let time = time.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
-    assert_eq!(stamps[&place.key("a.md")].modified as u128, time);
+    assert_eq!(stamps[&place.key("a.md")].0.modified as u128, time);
 }
 
 #[tokio::test]
