@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 
 use toolgate_model::Effect;
@@ -49,7 +50,7 @@ pub struct JournalEntries {
     since: u64,
     /// The chains that are not open yet, oldest first.
     unopened: VecDeque<JournalChain>,
-    open: Vec<Option<ChainEntries>>,
+    open: Vec<Peekable<ChainEntries>>,
     /// The time of the next record of each open chain. The clock may have gone back during a chain;
     /// its records keep their order.
     heads: BinaryHeap<Reverse<(u64, usize)>>,
@@ -57,7 +58,7 @@ pub struct JournalEntries {
 
 impl JournalEntries {
     /// Opens every chain that may contain the oldest record.
-    fn open_due_chains(&mut self) -> Result<(), JournalError> {
+    fn open_due_chains(&mut self) {
         while let Some(chain) = self.unopened.front() {
             let next = self.heads.peek().map(|Reverse((ms, _))| *ms);
             if next.is_some_and(|next| chain.began > next) {
@@ -65,26 +66,10 @@ impl JournalEntries {
             }
             let Some(chain) = self.unopened.pop_front() else { break };
             let place = self.open.len();
-            let mut opened = ChainEntries::new(chain);
-            let peeked = opened.peek();
-            self.heads.extend(peeked.map(|ms| Reverse((ms, place))));
-            self.open.push(Some(opened));
+            let mut opened = ChainEntries::new(chain).peekable();
+            self.heads.extend(opened.peek().map(|(ms, _)| Reverse((*ms, place))));
+            self.open.push(opened);
         }
-        Ok(())
-    }
-
-    fn next_entry(&mut self) -> Option<Result<JournalEntry, JournalError>> {
-        if let Err(error) = self.open_due_chains() {
-            return Some(Err(error));
-        }
-        let Reverse((_, place)) = self.heads.pop()?;
-        let chain = self.open.get_mut(place)?;
-        let entry = chain.as_mut()?.next();
-        match chain.as_mut()?.peek() {
-            Some(ms) => self.heads.push(Reverse((ms, place))),
-            None => *chain = None,
-        }
-        entry
     }
 }
 
@@ -93,7 +78,12 @@ impl Iterator for JournalEntries {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.next_entry()? {
+            self.open_due_chains();
+            let Reverse((_, place)) = self.heads.pop()?;
+            let chain = self.open.get_mut(place)?;
+            let (_, entry) = chain.next()?;
+            self.heads.extend(chain.peek().map(|(ms, _)| Reverse((*ms, place))));
+            match entry {
                 Ok(entry) if entry.ms < self.since => {}
                 other => return Some(other),
             }
@@ -103,10 +93,9 @@ impl Iterator for JournalEntries {
 
 /// The records of one chain, followed by the outcomes that were never written.
 #[derive(Debug)]
-pub struct ChainEntries {
+struct ChainEntries {
     chain: JournalChain,
     lines: ChainLines,
-    next: Option<Result<JournalEntry, JournalError>>,
     /// The latest time so far.
     latest: u64,
     /// The allowed calls without an outcome, by call number.
@@ -117,34 +106,10 @@ pub struct ChainEntries {
 }
 
 impl ChainEntries {
-    pub(crate) fn new(chain: JournalChain) -> Self {
+    fn new(chain: JournalChain) -> Self {
         let lines = ChainLines::open(&chain);
-        let (latest, under_way) = (chain.began, BTreeMap::new());
-        Self {
-            chain,
-            lines,
-            next: None,
-            latest,
-            unfinished_calls: under_way,
-            last: (0, 0, 0),
-            ended: false,
-        }
-    }
-
-    /// Returns the time of the next record. An unreadable record gets the latest time so far.
-    fn peek(&mut self) -> Option<u64> {
-        if self.next.is_none() {
-            self.next = self.advance();
-        }
-        if let Ok(entry) = self.next.as_ref()? {
-            self.latest = self.latest.max(entry.ms);
-        }
-        Some(self.latest)
-    }
-
-    fn next(&mut self) -> Option<Result<JournalEntry, JournalError>> {
-        self.peek()?;
-        self.next.take()
+        let (latest, unfinished_calls) = (chain.began, BTreeMap::new());
+        Self { chain, lines, latest, unfinished_calls, last: (0, 0, 0), ended: false }
     }
 
     fn advance(&mut self) -> Option<Result<JournalEntry, JournalError>> {
@@ -178,6 +143,19 @@ impl ChainEntries {
         self.ended = true;
         let (_, call) = self.unfinished_calls.pop_first()?;
         Some(Ok(call.into_unknown_outcome(self.last)))
+    }
+}
+
+impl Iterator for ChainEntries {
+    /// A record and its time. An unreadable record gets the latest time so far.
+    type Item = (u64, Result<JournalEntry, JournalError>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = self.advance()?;
+        if let Ok(entry) = &entry {
+            self.latest = self.latest.max(entry.ms);
+        }
+        Some((self.latest, entry))
     }
 }
 

@@ -5,19 +5,18 @@
 //! their last segment. A whole record after a broken one means that the file was changed: then it
 //! repairs nothing.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use crate::chain::{self, ChainHead};
-use crate::checkpoint::{self, UnsignedTail};
+use serde::Serialize;
+
 use crate::key::CheckpointSigner;
 use crate::layout::{self, JournalChain, JournalPaths, LOCK};
-use crate::private_files;
+use crate::{chain, checkpoint, private_files, verify};
 
 /// The result of repairing a chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct ChainRepair {
     pub(crate) chain: String,
     /// The file name of the segment.
@@ -27,6 +26,7 @@ pub(crate) struct ChainRepair {
     /// The number of records signed.
     pub(crate) signed: u64,
     /// The error, if the repair failed.
+    #[serde(rename = "error", skip_serializing_if = "Option::is_none")]
     pub(crate) failed: Option<String>,
 }
 
@@ -78,50 +78,24 @@ fn recover_chain(chain: &JournalChain, places: &JournalPaths) -> Option<ChainRep
 /// were. They must form a valid chain, match the earlier checkpoints, and be no more than a killed
 /// process leaves. Otherwise the records were forged or checkpoints were deleted.
 fn sign_unsigned_records(chain: &JournalChain, places: &JournalPaths) -> io::Result<u64> {
-    let refuse = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    let refuse =
+        |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, format!("not signed: {why}")));
     let signer = CheckpointSigner::load_or_create(places)?;
     let path = places.checkpoint_path(&chain.id);
-    let written = match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        read => read?,
-    };
-    let (marks, flaws, _) = checkpoint::parse(&written, &chain.id, Some(&signer.public_key()));
-    if flaws.iter().any(|flaw| !flaw.torn) {
-        return refuse("not signed: its checkpoints were changed");
+    let verified = verify::verify_ended_chain(chain, &path, &signer.public_key());
+    let (problem, at, signed) = verified.map_err(io::Error::other)?;
+    if let Some(problem) = problem {
+        return refuse(&problem.detail);
     }
-    let mut marks: BTreeMap<_, _> = marks.iter().map(|mark| (mark.size, mark.hash)).collect();
-    let known = marks.last_key_value().map_or(0, |(size, _)| *size);
-    let (mut head, mut tail) = (ChainHead::start_of(&chain.id), UnsignedTail::default());
-    for (_, segment) in chain.segments().map_err(io::Error::other)? {
-        for line in BufReader::new(File::open(segment)?).split(b'\n') {
-            let link = chain::parse_link(&line?).filter(|link| link.hash_matches);
-            let Some(link) = link.filter(|it| (it.seq, it.prev) == (head.seq + 1, head.hash))
-            else {
-                return refuse("not signed: its records do not form a valid chain");
-            };
-            if marks.remove(&link.seq).is_some_and(|signed| signed != link.hash) {
-                return refuse("not signed: it differs from the chain that was signed before");
-            }
-            head = ChainHead { seq: link.seq, hash: link.hash };
-            if head.seq > known {
-                tail.push(&link);
-            }
-        }
+    if !at.tail.fits_crash() {
+        return refuse("it has more unsigned records than a killed process leaves");
     }
-    if head.seq < known {
-        return refuse("not signed: records that were signed before are missing");
+    if at.head.seq > signed {
+        checkpoint::append_recovered(&chain.id, &at.head, &signer, &path)?;
     }
-    if !tail.fits_crash() {
-        return refuse("not signed: it has more unsigned records than a killed process leaves");
-    }
-    if head.seq > known {
-        checkpoint::append_recovered(&chain.id, &head, &signer, &path)?;
-    }
-    Ok(head.seq - known)
+    Ok(at.head.seq - signed)
 }
 
-/// Returns true if the last line of a file has no end. Reads one byte, because there are many old
-/// chains.
 fn ends_within_a_line(segment: &Path) -> bool {
     let last = || -> io::Result<u8> {
         let mut file = File::open(segment)?;

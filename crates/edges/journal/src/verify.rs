@@ -138,6 +138,21 @@ pub fn verify(
     Ok(report)
 }
 
+/// Verifies the records of a chain that nobody writes, against the checkpoints in this file. Returns
+/// the first problem, the position after the last record, and the number of signed records.
+pub(crate) fn verify_ended_chain(
+    chain: &JournalChain,
+    checkpoints: &Path,
+    key: &JournalPublicKey,
+) -> Result<(Option<JournalProblem>, ChainCursor, u64), JournalError> {
+    let mut report = VerifyReport::default();
+    let (has_live_writer, on_progress) = (false, &mut |_| {});
+    let mut look = ChainVerifier { report: &mut report, chain, has_live_writer, on_progress };
+    let mut marks = look.read_checkpoints(checkpoints.exists().then_some(checkpoints), Some(key));
+    let (at, _) = look.verify_records(&mut marks)?;
+    Ok((report.problems.into_iter().next(), at, marks.signed))
+}
+
 /// The hashes that the checkpoints of a chain have signed, by record number.
 #[derive(Default)]
 struct SignedHashes {
@@ -157,15 +172,15 @@ struct ChainVerifier<'r> {
 }
 
 /// The position in a chain during its verification.
-struct ChainCursor {
+pub(crate) struct ChainCursor {
     file: PathBuf,
     line: u64,
     /// The last record so far, as the chain states it.
-    head: ChainHead,
+    pub(crate) head: ChainHead,
     /// Whether the last record was valid, so that the next one must follow it.
     is_contiguous: bool,
     /// The records after the last checkpoint.
-    tail: UnsignedTail,
+    pub(crate) tail: UnsignedTail,
 }
 
 impl ChainVerifier<'_> {
@@ -237,9 +252,12 @@ impl ChainVerifier<'_> {
         marks
     }
 
-    /// Verifies the chain from its beginning.
-    fn verify_chain(&mut self, mut marks: SignedHashes) -> Result<(), JournalError> {
-        let signed = marks.signed;
+    /// Verifies the records of the chain from its beginning. Returns the position after the last one
+    /// and whether it closes the chain.
+    fn verify_records(
+        &mut self,
+        marks: &mut SignedHashes,
+    ) -> Result<(ChainCursor, bool), JournalError> {
         let mut at = self.start_of(&self.chain.folder);
         let segments = self.chain.segments()?;
         let mut closed = false;
@@ -250,7 +268,7 @@ impl ChainVerifier<'_> {
                 self.add_problem(&at, JournalProblemKind::Removed, None, what);
             }
             let is_last = index + 1 == segments.len();
-            closed = self.verify_segment(&mut at, &mut marks, is_last);
+            closed = self.verify_segment(&mut at, marks, is_last);
         }
         self.check_other_files()?;
         if let Some((size, (_, line))) = marks.hashes.range(at.head.seq + 1..).next_back() {
@@ -259,6 +277,13 @@ impl ChainVerifier<'_> {
             let at = ChainCursor { file: marks.path.clone(), line: *line, ..at };
             self.add_problem(&at, JournalProblemKind::Truncated, Some(*size), detail);
         }
+        Ok((at, closed))
+    }
+
+    /// Verifies the chain: its records, and that its end is signed.
+    fn verify_chain(&mut self, mut marks: SignedHashes) -> Result<(), JournalError> {
+        let (at, closed) = self.verify_records(&mut marks)?;
+        let signed = marks.signed;
         let behind = at.head.seq.saturating_sub(signed);
         self.report.unsigned += behind;
         if !closed && !self.has_live_writer {

@@ -16,7 +16,7 @@ use crate::chain_file::ChainFile;
 use crate::disk::Disk;
 use crate::layout::JournalPaths;
 use crate::queue::{RecordQueue, WriterJob};
-use crate::recover::{self, ChainRepair};
+use crate::recover;
 use crate::{JournalRecord, body};
 
 /// The pause after the first failure, and the maximum pause.
@@ -136,19 +136,10 @@ impl JournalWriter {
     /// Repairs chains whose process has ended, and records the result.
     fn repair_other_chains(&self, file: &Option<ChainFile>) {
         let own = file.as_ref().map(ChainFile::id).unwrap_or_default();
-        for ChainRepair { chain, segment, bytes, signed, failed } in
-            recover::recover_chains(&self.paths, own)
-        {
-            let mut detail =
-                json!({ "bytes": bytes, "chain": chain, "segment": segment, "signed": signed });
-            let kind = match failed {
-                Some(why) => {
-                    detail["error"] = why.into();
-                    "journal-damaged"
-                }
-                None => "journal-repaired",
-            };
-            self.append_note(kind, &detail);
+        for repair in recover::recover_chains(&self.paths, own) {
+            let is_damaged = repair.failed.is_some();
+            let kind = if is_damaged { "journal-damaged" } else { "journal-repaired" };
+            self.append_note(kind, &json!(repair));
         }
     }
 
