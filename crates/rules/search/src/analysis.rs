@@ -5,6 +5,7 @@
 
 use crate::lexicon::{Lexicon, LexiconEntry};
 use crate::terms::{self, StemToken};
+use crate::weights::FieldWeights;
 use crate::words::WordKind;
 use crate::{IndexedCapability, SearchField, weights};
 
@@ -20,22 +21,16 @@ pub(crate) enum IndexTerm<'a> {
 /// The maximum number of words read from one field.
 const MOST_WORDS: usize = 2000;
 
-/// The tokens of one text of a document.
-struct FieldTokens {
-    field: SearchField,
-    tokens: Vec<StemToken>,
-}
-
 /// Passes every term of the document to `sink`, once, with its weight.
 pub(crate) fn weigh(document: &IndexedCapability, mut sink: impl FnMut(IndexTerm<'_>, f32)) {
-    let texts: Vec<FieldTokens> =
-        document.texts.iter().map(|(field, text)| read(*field, text)).collect();
+    let texts = terms::tokenize(document, MOST_WORDS);
     let lengths = lengths(&texts);
     let mut found = TermOccurrences::default();
-    for text in &texts {
-        let weight = field_weight(text.field, lengths[text.field as usize]);
-        collect_stems(text, weight, &mut found);
-        collect_concepts(text, weight, &mut found);
+    for (field, tokens) in &texts {
+        let weight = field_weight(*field, lengths[*field as usize]);
+        let kept = tokens.iter().filter(|token| terms::is_indexed(token));
+        kept.for_each(|token| found.stem(token, weight));
+        collect_concepts(tokens, weight, &mut found);
     }
     // Sort the weights as well, because a floating-point sum depends on the order.
     found.parts.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -76,41 +71,32 @@ fn saturate(weight: f32) -> f32 {
     weight * (weights::SATURATION + 1.0) / (weight + weights::SATURATION)
 }
 
-fn read(field: SearchField, text: &str) -> FieldTokens {
-    FieldTokens { field, tokens: terms::tokenize_field(field, text, MOST_WORDS) }
-}
-
-fn lengths(texts: &[FieldTokens]) -> [usize; SearchField::ALL.len()] {
+fn lengths(texts: &[(SearchField, Vec<StemToken>)]) -> [usize; SearchField::ALL.len()] {
     let mut lengths = [0; SearchField::ALL.len()];
-    for text in texts {
-        let words = text.tokens.iter().filter(|token| token.word.kind != WordKind::Joined).count();
-        lengths[text.field as usize] += words;
+    for (field, tokens) in texts {
+        let words = tokens.iter().filter(|token| token.word.kind != WordKind::Joined).count();
+        lengths[*field as usize] += words;
     }
     lengths
 }
 
 fn field_weight(field: SearchField, length: usize) -> f32 {
-    let discount = weights::length_discount(field);
-    let relative = length as f32 / weights::usual_length(field);
-    weights::field_weight(field) / (1.0 - discount + discount * relative)
-}
-
-fn collect_stems<'a>(text: &'a FieldTokens, weight: f32, found: &mut TermOccurrences<'a>) {
-    let kept = text.tokens.iter().filter(|token| terms::is_indexed(token));
-    kept.for_each(|token| found.stem(token, weight));
+    let FieldWeights { weight, usual_length, length_discount } = weights::field_weights(field);
+    let relative = length as f32 / usual_length;
+    weight / (1.0 - length_discount + length_discount * relative)
 }
 
 /// Collects the concepts and topics of words and phrases.
-fn collect_concepts(text: &FieldTokens, weight: f32, found: &mut TermOccurrences<'_>) {
+fn collect_concepts(tokens: &[StemToken], weight: f32, found: &mut TermOccurrences<'_>) {
     let lexicon = Lexicon::get();
-    let connected = terms::phrase_tokens(&text.tokens);
+    let connected = terms::phrase_tokens(tokens);
     for at in 0..connected.len() {
         for (_, entry) in lexicon.entries_at_start(&connected[at..]) {
             push_entry(entry, weight, found);
         }
     }
     // `GitHub` is not a phrase of `git` and `hub`, but the lexicon can know the joined form.
-    for token in text.tokens.iter().filter(|token| token.word.kind == WordKind::Joined) {
+    for token in tokens.iter().filter(|token| token.word.kind == WordKind::Joined) {
         if let Some(entry) = lexicon.entry(&token.stem) {
             push_entry(entry, weight, found);
         }

@@ -3,7 +3,7 @@
 //! A definition is untrusted: the length of every text, the depth of a schema and the number of its
 //! parameters are limited, and members that do not follow MCP are ignored.
 
-use toolgate_model::{CapabilityKind, Definition};
+use toolgate_model::Definition;
 use toolgate_wire::{scan, string};
 
 use crate::SearchField;
@@ -25,8 +25,8 @@ const LARGEST_SCHEMA: usize = 512 * 1024;
 /// The maximum number of tags of one capability.
 pub(crate) const MOST_TAGS: usize = 32;
 
-/// Returns the texts of a definition by field.
-pub(crate) fn texts(kind: CapabilityKind, definition: &Definition) -> Vec<(SearchField, Box<str>)> {
+/// Returns the texts of a tool by field.
+pub(crate) fn texts(definition: &Definition) -> Vec<(SearchField, Box<str>)> {
     let raw = &definition.raw;
     let mut texts =
         vec![(SearchField::Name, Box::from(truncate_text(&definition.name, LONGEST_NAME)))];
@@ -35,49 +35,21 @@ pub(crate) fn texts(kind: CapabilityKind, definition: &Definition) -> Vec<(Searc
     if let Some(title) = &title {
         push(SearchField::Title, title, LONGEST_NAME);
     }
-    // Resources and templates are identified by a URI and have a name as well.
-    if matches!(kind, CapabilityKind::Resource | CapabilityKind::Template)
-        && let Some(name) = scan::member_text(raw, "name")
-    {
-        push(SearchField::Title, &name, LONGEST_NAME);
-    }
     if let Some(description) = scan::member_text(raw, "description") {
         push(SearchField::Description, &description, LONGEST_DESCRIPTION);
     }
-    match kind {
-        CapabilityKind::Tool => push_parameters(raw, &mut texts),
-        CapabilityKind::Prompt => push_arguments(raw, &mut texts),
-        CapabilityKind::Resource | CapabilityKind::Template | CapabilityKind::Method => {}
-    }
+    push_parameters(raw, &mut texts);
     texts
 }
 
 /// Truncates a text to at most `most` bytes, at a character boundary.
 pub(crate) fn truncate_text(text: &str, most: usize) -> &str {
-    if text.len() <= most {
-        return text;
-    }
-    let end = (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    &text[..end]
+    &text[..text.floor_char_boundary(most)]
 }
 
 fn annotated_title(raw: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
     let span = scan::pointer(raw, &["annotations", "title"])?;
     string::decode(span.slice(raw))
-}
-
-fn push_arguments(raw: &[u8], texts: &mut Vec<(SearchField, Box<str>)>) {
-    let Some(list) = scan::member(raw, "arguments") else {
-        return;
-    };
-    let list = list.slice(raw);
-    for span in scan::elements(list).take(MOST_PARAMETERS) {
-        let argument = span.slice(list);
-        if let Some(name) = scan::member_text(argument, "name") {
-            texts.push((SearchField::Parameter, truncate_text(&name, LONGEST_NAME).into()));
-        }
-        describe(argument, texts);
-    }
 }
 
 fn push_parameters(raw: &[u8], texts: &mut Vec<(SearchField, Box<str>)>) {
@@ -151,9 +123,9 @@ impl SchemaTextCollector<'_> {
 mod tests {
     use super::*;
 
-    fn read(kind: CapabilityKind, raw: &str) -> Vec<(SearchField, String)> {
+    fn read(raw: &str) -> Vec<(SearchField, String)> {
         let definition = Definition { name: "n".into(), raw: raw.as_bytes().to_vec().into() };
-        texts(kind, &definition).into_iter().map(|(field, text)| (field, text.into())).collect()
+        texts(&definition).into_iter().map(|(field, text)| (field, text.into())).collect()
     }
 
     fn of(texts: &[(SearchField, String)], field: SearchField) -> Vec<&str> {
@@ -163,7 +135,6 @@ mod tests {
     #[test]
     fn parameters_are_read_at_every_level_that_counts() {
         let texts = read(
-            CapabilityKind::Tool,
             r#"{"title":"T","description":"D","inputSchema":{"type":"object","properties":{
                 "unit":{"enum":["celsius","kelvin",3]},
                 "place":{"type":"object","description":"where","properties":{"city":{}}},
@@ -181,7 +152,7 @@ mod tests {
     #[test]
     fn what_is_not_a_schema_is_passed_over() {
         for raw in ["", "[]", "{", r#"{"inputSchema":7,"title":[],"description":null}"#] {
-            assert_eq!(read(CapabilityKind::Tool, raw).len(), 1, "{raw}");
+            assert_eq!(read(raw).len(), 1, "{raw}");
         }
     }
 
@@ -191,24 +162,13 @@ mod tests {
         for _ in 0..1000 {
             deep = format!(r#"{{"properties":{{"p":{deep}}}}}"#);
         }
-        let texts = read(CapabilityKind::Tool, &format!(r#"{{"inputSchema":{deep}}}"#));
+        let texts = read(&format!(r#"{{"inputSchema":{deep}}}"#));
         assert!(texts.len() <= 1 + DEEPEST);
         let many: Vec<String> = (0..1000).map(|at| format!(r#""p{at}":{{}}"#)).collect();
         let wide = format!(r#"{{"inputSchema":{{"properties":{{{}}}}}}}"#, many.join(","));
-        assert_eq!(read(CapabilityKind::Tool, &wide).len(), 1 + MOST_PARAMETERS);
+        assert_eq!(read(&wide).len(), 1 + MOST_PARAMETERS);
         let long = format!(r#"{{"description":"{}"}}"#, "ä".repeat(100_000));
-        let texts = read(CapabilityKind::Tool, &long);
+        let texts = read(&long);
         assert!(of(&texts, SearchField::Description)[0].len() <= LONGEST_DESCRIPTION);
-    }
-
-    #[test]
-    fn prompts_and_resources_have_their_own_texts() {
-        let prompt = read(
-            CapabilityKind::Prompt,
-            r#"{"arguments":[{"name":"code","description":"to review"},{"name":"style"}]}"#,
-        );
-        assert_eq!(of(&prompt, SearchField::Parameter), ["code", "style"]);
-        let resource = read(CapabilityKind::Resource, r#"{"name":"readme","description":"D"}"#);
-        assert_eq!(of(&resource, SearchField::Title), ["readme"]);
     }
 }

@@ -3,13 +3,13 @@
 //! Only hits are explained, so their texts are tokenized again instead of storing the position of
 //! every word.
 
+use crate::SearchField;
 use crate::hit::{MatchKind, TermMatch};
 use crate::index::{CapabilityIndex, IndexEntry};
 use crate::lexicon::{Lexicon, LexiconEntry};
 use crate::query::QueryNeed;
 use crate::terms::{self, StemToken, TermKey};
 use crate::words::WordKind;
-use crate::{IndexedCapability, SearchField};
 
 /// The maximum number of matches per hit.
 const MOST: usize = 8;
@@ -28,7 +28,7 @@ pub(crate) fn explain_matches(
         let Some(way) = need.terms.iter().find(|way| indexed.has_term(way.key)) else {
             continue;
         };
-        let places = places.get_or_insert_with(|| tokenize_fields(&indexed.document));
+        let places = places.get_or_insert_with(|| terms::tokenize(&indexed.document, MOST_WORDS));
         let found = find(index, places, way.key).map(|(field, word)| {
             let how = match way.kind {
                 MatchKind::Exact if word != need.query_words => MatchKind::Stem,
@@ -48,11 +48,6 @@ pub(crate) fn explain_matches(
 fn is_redundant(matches: &[TermMatch], found: &TermMatch) -> bool {
     let same = |known: &TermMatch| known.word == found.word && known.field == found.field;
     matches.contains(found) || found.kind == MatchKind::Topic && matches.iter().any(same)
-}
-
-fn tokenize_fields(document: &IndexedCapability) -> Vec<(SearchField, Vec<StemToken>)> {
-    let texts = document.texts.iter();
-    texts.map(|(field, text)| (*field, terms::tokenize_field(*field, text, MOST_WORDS))).collect()
 }
 
 /// Finds the field and the word or phrase that match a term.

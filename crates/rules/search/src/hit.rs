@@ -49,10 +49,9 @@ pub enum MatchKind {
     Typo,
 }
 
-impl MatchKind {
-    /// Returns the name of the kind in lower case.
-    pub fn as_str(self) -> &'static str {
-        match self {
+impl fmt::Display for MatchKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Exact => "exact",
             Self::Stem => "form",
             Self::Synonym => "synonym",
@@ -60,13 +59,7 @@ impl MatchKind {
             Self::Pattern => "pattern",
             Self::Part => "part",
             Self::Typo => "typo",
-        }
-    }
-}
-
-impl fmt::Display for MatchKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        })
     }
 }
 

@@ -37,10 +37,11 @@ impl SearchField {
         Self::Server,
         Self::Tag,
     ];
+}
 
-    /// Returns the name of the field in lower case.
-    pub fn as_str(self) -> &'static str {
-        match self {
+impl fmt::Display for SearchField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Name => "name",
             Self::Title => "title",
             Self::Description => "description",
@@ -48,13 +49,7 @@ impl SearchField {
             Self::Detail => "parameter description",
             Self::Server => "server",
             Self::Tag => "tag",
-        }
-    }
-}
-
-impl fmt::Display for SearchField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        })
     }
 }
 
@@ -68,18 +63,9 @@ pub struct IndexedCapability {
 impl IndexedCapability {
     /// Reads a tool: name, title, description, and its parameters down to a few levels.
     pub fn from_tool(server: &ServerName, definition: &Definition, tags: &[String]) -> Self {
-        Self::from_definition(server, CapabilityKind::Tool, definition, tags)
-    }
-
-    /// Reads a capability of any kind.
-    pub fn from_definition(
-        server: &ServerName,
-        kind: CapabilityKind,
-        definition: &Definition,
-        tags: &[String],
-    ) -> Self {
-        let id = CapabilityId { server: server.clone(), kind, name: definition.name.clone() };
-        let mut texts = definition::texts(kind, definition);
+        let (server_name, name) = (server.clone(), definition.name.clone());
+        let id = CapabilityId { server: server_name, kind: CapabilityKind::Tool, name };
+        let mut texts = definition::texts(definition);
         texts.push((SearchField::Server, server.as_str().into()));
         texts.extend(tags.iter().take(definition::MOST_TAGS).map(|tag| {
             (SearchField::Tag, definition::truncate_text(tag, definition::LONGEST_NAME).into())

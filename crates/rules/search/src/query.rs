@@ -165,7 +165,7 @@ impl QueryParser<'_> {
         }
         let parts = similar_words::split_compound(self.index, &token.word.text);
         for part in parts.iter().flatten() {
-            self.add_stem(part, weights::PART, MatchKind::Part, &mut ways);
+            self.add_stem(part, (weights::PART, weights::SYNONYM), MatchKind::Part, &mut ways);
         }
         if parts.is_none() && self.typos > 0 {
             self.typos -= 1;
@@ -195,13 +195,19 @@ impl QueryParser<'_> {
             return;
         }
         let whole = stem::english(&format!("{}{}", token.word.text, next.word.text));
-        self.add_stem(&whole, weights::JOINED, MatchKind::Part, ways);
+        self.add_stem(&whole, (weights::JOINED, weights::SYNONYM), MatchKind::Part, ways);
     }
 
-    fn add_stem(&self, stem: &str, weight: f32, how: MatchKind, ways: &mut Vec<NeedTerm>) {
+    fn add_stem(
+        &self,
+        stem: &str,
+        (weight, synonym): (f32, f32),
+        how: MatchKind,
+        ways: &mut Vec<NeedTerm>,
+    ) {
         ways.extend(self.index.postings().key(stem).map(|key| NeedTerm { key, weight, kind: how }));
         if let Some(entry) = Lexicon::get().entry(stem) {
-            push_synonyms(entry, weight * weights::SYNONYM, how, ways);
+            push_synonyms(entry, weight * synonym, how, ways);
         }
     }
 
@@ -265,14 +271,7 @@ impl QueryParser<'_> {
         let importance = importance * target.weight;
         for stem in &target.stems {
             let mut ways = Vec::new();
-            ways.extend(self.index.postings().key(stem).map(|key| NeedTerm {
-                key,
-                weight: 1.0,
-                kind: how,
-            }));
-            if let Some(entry) = Lexicon::get().entry(stem) {
-                push_synonyms(entry, weights::POINTED_SYNONYM, how, &mut ways);
-            }
+            self.add_stem(stem, (1.0, weights::POINTED_SYNONYM), how, &mut ways);
             let importance = importance / target.stems.len() as f32;
             self.push(asked, importance, ways);
         }

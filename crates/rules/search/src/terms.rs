@@ -7,7 +7,7 @@ use crate::word_info::{self, WordInfo};
 use crate::words::{self, SearchWord, WordKind};
 use toolgate_terms::stem;
 
-use crate::{SearchField, hashing, similar_words};
+use crate::{IndexedCapability, SearchField, hashing, similar_words};
 
 /// A word with its stem.
 #[derive(Debug, Clone)]
@@ -36,8 +36,17 @@ pub(crate) fn tokens(text: &str, limit: usize) -> Vec<StemToken> {
     words::words(text, limit).into_iter().map(token).collect()
 }
 
+/// Splits all texts of a document into tokens, at most `limit` words of each.
+pub(crate) fn tokenize(
+    document: &IndexedCapability,
+    limit: usize,
+) -> Vec<(SearchField, Vec<StemToken>)> {
+    let texts = document.texts.iter();
+    texts.map(|(field, text)| (*field, tokenize_field(*field, text, limit))).collect()
+}
+
 /// Returns the tokens of a document's field. Names also yield the parts of joined words.
-pub(crate) fn tokenize_field(field: SearchField, text: &str, limit: usize) -> Vec<StemToken> {
+fn tokenize_field(field: SearchField, text: &str, limit: usize) -> Vec<StemToken> {
     let mut tokens = tokens(text, limit);
     if matches!(
         field,

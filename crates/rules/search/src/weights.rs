@@ -3,39 +3,30 @@
 
 use crate::SearchField;
 
-/// Returns the weight of a word in a field: names are chosen with care, while descriptions of
-/// parameters are mostly about formats.
-pub(crate) fn field_weight(field: SearchField) -> f32 {
-    match field {
-        SearchField::Name => 2.0,
-        SearchField::Title => 1.3,
-        SearchField::Description => 1.0,
-        SearchField::Parameter => 0.6,
-        SearchField::Detail => 0.35,
-        SearchField::Server => 1.4,
-        SearchField::Tag => 1.2,
-    }
+/// How words of a field count.
+pub(crate) struct FieldWeights {
+    /// The weight of a word: names are chosen with care, while descriptions of parameters are mostly
+    /// about formats.
+    pub(crate) weight: f32,
+    /// The usual length in words. These are constants, not averages over the catalog, so that adding
+    /// or removing a server does not reorder the tools of others.
+    pub(crate) usual_length: f32,
+    /// How much long fields are discounted: 0 not at all, 1 in full.
+    pub(crate) length_discount: f32,
 }
 
-/// Returns the usual length of a field in words. These are constants, not averages over the
-/// catalog, so that adding or removing a server does not reorder the tools of others.
-pub(crate) fn usual_length(field: SearchField) -> f32 {
-    match field {
-        SearchField::Name | SearchField::Title => 4.0,
-        SearchField::Description => 22.0,
-        SearchField::Parameter => 6.0,
-        SearchField::Detail => 24.0,
-        SearchField::Server | SearchField::Tag => 2.0,
-    }
-}
-
-/// Returns how much long fields are discounted: 0 not at all, 1 in full.
-pub(crate) fn length_discount(field: SearchField) -> f32 {
-    match field {
-        SearchField::Name | SearchField::Title | SearchField::Server | SearchField::Tag => 0.3,
-        SearchField::Description => 0.6,
-        SearchField::Parameter | SearchField::Detail => 0.7,
-    }
+/// Returns the weights of a field.
+pub(crate) fn field_weights(field: SearchField) -> FieldWeights {
+    let (weight, usual_length, length_discount) = match field {
+        SearchField::Name => (2.0, 4.0, 0.3),
+        SearchField::Title => (1.3, 4.0, 0.3),
+        SearchField::Description => (1.0, 22.0, 0.6),
+        SearchField::Parameter => (0.6, 6.0, 0.7),
+        SearchField::Detail => (0.35, 24.0, 0.7),
+        SearchField::Server => (1.4, 2.0, 0.3),
+        SearchField::Tag => (1.2, 2.0, 0.3),
+    };
+    FieldWeights { weight, usual_length, length_discount }
 }
 
 /// How soon further occurrences of a word stop counting.
