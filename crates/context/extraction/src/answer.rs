@@ -226,8 +226,8 @@ impl SentenceScorer<'_> {
                 missing.push(term.word.clone());
             }
         }
-        let support = sums.support();
-        let near = sums.own_share();
+        let support = sums.share(sums.met);
+        let near = sums.share(sums.own);
         let wanted = self.question.answer_kind;
         let holds = sums.covers_required(wanted) && support >= ENOUGH
             || sums.certainty() >= SURE && !unit.is_code;
@@ -237,7 +237,7 @@ impl SentenceScorer<'_> {
         } else {
             0.0
         };
-        let about = 0.15 * sums.title_share();
+        let about = 0.15 * sums.share(sums.titled);
         let rank =
             support + 0.35 * near + about + 0.1 * fits.bonus() - answer_fit::noise(words) - code;
         SentenceScore { place: (0, place), answers, support, rank, missing }
@@ -325,23 +325,15 @@ impl CoverageSums {
         self.lacks_required |= term.is_focus && met.local < MET;
     }
 
-    fn support(&self) -> f64 {
-        if self.all > 0.0 { self.met / self.all } else { 0.0 }
-    }
-
-    fn own_share(&self) -> f64 {
-        if self.all > 0.0 { self.own / self.all } else { 0.0 }
+    /// Returns a sum as a share of the weight of all words.
+    fn share(&self, sum: f64) -> f64 {
+        if self.all > 0.0 { sum / self.all } else { 0.0 }
     }
 
     /// Returns how much of the question is covered in all, from 0 to 1.
     fn certainty(&self) -> f64 {
         let met = [self.met, self.own, self.local].into_iter().zip(SURE_OF);
-        let met: f64 = met.map(|(met, counts)| met * counts).sum();
-        if self.all > 0.0 { met / self.all } else { 0.0 }
-    }
-
-    fn title_share(&self) -> f64 {
-        if self.all > 0.0 { self.titled / self.all } else { 0.0 }
+        self.share(met.map(|(met, counts)| met * counts).sum())
     }
 
     /// Returns true if the verb is covered where it must be: in questions about a yes or no, a name

@@ -136,8 +136,7 @@ fn merge_records(
     let title = passages[place].title;
     // Notes can have one title and many unrelated decisions; only a decision record has a status.
     let same = |other: usize| other != place && !title.is_empty() && passages[other].title == title;
-    for (other, theirs) in records.iter().enumerate().filter(|(other, _)| same(*other)) {
-        let _ = other;
+    for (_, theirs) in records.iter().enumerate().filter(|(other, _)| same(*other)) {
         record.status = record.status.or(theirs.status);
         record.proposed |= theirs.proposed;
         if record.date.is_none() {

@@ -31,12 +31,9 @@ pub struct MeetingExtract {
 pub fn extract_meeting(text: &str) -> MeetingExtract {
     let pieces = pieces("", text);
     let passage = SourcePassage { title: "", path: "", heading: "", text, score: 0.0 };
-    let turns = speakers::turns(text);
     let mut attendees = NameCollector::new(text);
     collect_attendees(text, &pieces, &mut attendees);
-    for turn in &turns {
-        attendees.add(turn.speaker.clone());
-    }
+    speakers::turns(text).into_iter().for_each(|speaker| attendees.add(speaker));
     let decisions = extract_decisions(&[passage]);
     let loops = extract_open_loops(&[passage])
         .into_iter()

@@ -55,7 +55,7 @@ struct OpenLoopExtractor<'a> {
     text: &'a str,
     passage: usize,
     /// The speakers, if the text is a transcript.
-    turns: Vec<speakers::SpeakerTurn>,
+    turns: Vec<Range<usize>>,
     found: Vec<OpenLoop>,
 }
 

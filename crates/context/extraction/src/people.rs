@@ -165,7 +165,7 @@ fn labelled_owner(words: &str) -> Option<Range<usize>> {
         }
     }
     let line = SentenceWords::of(words);
-    let (place, behind) =
+    let (_, behind) =
         line.find("assigned to|owned by|zugewiesen an|asignado a|assigné à").or_else(|| {
             let found = line.find(cues::OWNERS)?;
             // A label ends with a colon.
@@ -174,7 +174,6 @@ fn labelled_owner(words: &str) -> Option<Range<usize>> {
                 .starts_with(':')
                 .then_some(found)
         })?;
-    let _ = place;
     let from = line.start(behind)?;
     name_length(&words[from..]).map(|length| from..from + length)
 }

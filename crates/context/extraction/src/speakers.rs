@@ -10,18 +10,12 @@ use crate::layout::{is_cue, label_end, timestamp_length};
 use crate::people;
 use crate::sections::{NoteSection, section_named};
 
-/// The start of one speaker's turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SpeakerTurn {
-    /// The byte range of the speaker's name.
-    pub(crate) speaker: Range<usize>,
-}
-
 /// The number of turns from which a single speaker makes a transcript.
 const OFTEN: usize = 3;
 
-/// Returns the turns of a transcript; empty if the text is not one.
-pub(crate) fn turns(text: &str) -> Vec<SpeakerTurn> {
+/// Returns the speaker's name at the start of each turn of a transcript; empty if the text is not
+/// one.
+pub(crate) fn turns(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut sure = text.trim_start_matches('\u{feff}').starts_with("WEBVTT");
     let mut start = 0;
@@ -31,21 +25,20 @@ pub(crate) fn turns(text: &str) -> Vec<SpeakerTurn> {
             sure = true;
         } else if let Some((speaker, told)) = speaker(words) {
             sure |= told;
-            let range = start + speaker.start..start + speaker.end;
-            found.push(range);
+            found.push(start + speaker.start..start + speaker.end);
         }
         start += line.len();
     }
     if !sure && !is_conversation(text, &found) {
         return Vec::new();
     }
-    found.into_iter().map(|speaker| SpeakerTurn { speaker }).collect()
+    found
 }
 
 /// Returns the speaker at this offset.
-pub(crate) fn speaker_at(turns: &[SpeakerTurn], place: usize) -> Option<Range<usize>> {
-    let behind = turns.partition_point(|turn| turn.speaker.start <= place);
-    turns.get(behind.checked_sub(1)?).map(|turn| turn.speaker.clone())
+pub(crate) fn speaker_at(turns: &[Range<usize>], place: usize) -> Option<Range<usize>> {
+    let behind = turns.partition_point(|speaker| speaker.start <= place);
+    turns.get(behind.checked_sub(1)?).cloned()
 }
 
 /// Returns true if these labels are speakers: some of them occur more than once.

@@ -5,7 +5,7 @@ use crate::words::StemSet;
 use crate::{SourcePassage, sentences};
 
 /// A sentence of a passage.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SentenceUnit {
     /// The start, in bytes.
     pub(crate) start: usize,
@@ -40,15 +40,7 @@ pub(crate) fn units(passage: &SourcePassage<'_>) -> Vec<SentenceUnit> {
 /// Returns the headings above a passage as an empty unit with their stems.
 fn heading_of(passage: &SourcePassage<'_>) -> SentenceUnit {
     let stems = StemSet::of(passage.heading);
-    SentenceUnit {
-        start: 0,
-        end: 0,
-        is_statement: false,
-        heading_depth: Some(0),
-        is_item: false,
-        is_code: false,
-        stems,
-    }
+    SentenceUnit { heading_depth: Some(0), stems, ..SentenceUnit::default() }
 }
 
 fn unit(text: &str, block: &TextBlock, range: std::ops::Range<usize>) -> SentenceUnit {
