@@ -12,7 +12,6 @@ mod docs;
 mod layers;
 mod names;
 mod peers;
-mod schema;
 mod shell;
 mod stages;
 mod workspace;
@@ -33,7 +32,6 @@ usage: cargo xtask VERB
   deny                            licences and banned crates (deny.toml)
   peers                           install the released peers under target/peers
   conformance [--write]           the official suite, through the gateway; --write: docs/conformance.md
-  schema [--check]                the JSON Schema of our configuration, under schemas/
   docs [--check]                  the reference of the command line, docs/reference/cli.md
   dist [--check]                  a tarball and a Debian package, in target/dist; --check: of the
                                   debug binary, to test the packing
@@ -64,7 +62,6 @@ fn run(arguments: &[String]) -> VerbResult {
         "deny" => deny::check(),
         "peers" => peers::install(),
         "conformance" => conformance::run(rest),
-        "schema" => schema::run(rest),
         "docs" => docs::run(rest),
         "dist" => dist::run(rest),
         "soak" => stages::soak(),

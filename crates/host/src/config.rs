@@ -3,6 +3,6 @@
 pub use toolgate_config::*;
 pub use toolgate_dialects::{
     ConversionLoss, Declaration, EditError, FileApprovals, FileContext, FileRef, FileSettings,
-    ForeignFiles, InputSpec, ParsedFile, Permissions, PolicyMode, Syntax, VariableSyntax,
-    WrittenDocument, nearest, schema, template,
+    ForeignFiles, InputSpec, ParsedFile, Permissions, PolicyMode, SCHEMA, Syntax, VariableSyntax,
+    WrittenDocument, nearest, template,
 };

@@ -12,7 +12,6 @@ use toolgate_model::{CodedError, ConfigValue, ErrorCode};
 
 use crate::Syntax;
 
-pub(crate) use json::render_document as json_text;
 pub(crate) use merge::quote_text;
 
 /// One step of a path into a document.

@@ -16,7 +16,6 @@ mod duration;
 mod edit;
 mod formats;
 mod losses;
-mod schema;
 mod server_filter;
 mod syntax;
 pub mod template;
@@ -35,6 +34,9 @@ pub use dialect_format::RuleTranslation;
 pub use duration::parse as parse_duration;
 pub use edit::EditError;
 pub use losses::ConversionLoss;
-pub use schema::schema;
 pub use syntax::Syntax;
 pub use variable_syntax::VariableSyntax;
+
+/// The JSON Schema (draft 2020-12) of Toolgate's own file, for editors and people. Tests compare
+/// it with the reader: the fields of every table, and the words that a field accepts.
+pub const SCHEMA: &str = include_str!("../../../../schemas/toolgate.schema.json");

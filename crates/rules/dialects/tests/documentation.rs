@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
-use toolgate_dialects::{Dialect, FileSettings, schema};
+use toolgate_dialects::{Dialect, FileSettings, SCHEMA};
 
 /// The mark of a field that has no effect yet.
 const NOT_YET: &str = "**–**";
@@ -69,7 +69,7 @@ fn fields(table: &Value, before: &str, into: &mut BTreeSet<String>) {
 }
 
 fn described(pointer: &str) -> BTreeSet<String> {
-    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let mut found = BTreeSet::new();
     fields(schema.pointer(pointer).unwrap(), "", &mut found);
     found

@@ -50,7 +50,7 @@ pub fn run(context: &CliContext, options: &ConfigArgs) -> Result<Exit> {
 }
 
 fn schema() -> Result<Exit> {
-    out::text(&toolgate_host::config::schema())?;
+    out::text(toolgate_host::config::SCHEMA)?;
     Ok(Exit::Done)
 }
 

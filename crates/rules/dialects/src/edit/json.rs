@@ -50,12 +50,6 @@ pub(super) fn remove(text: &str, path: &[PathStep]) -> Result<Option<String>, Ed
     merge::remove(&EDITOR, text, path)
 }
 
-/// Renders a whole document.
-pub(crate) fn render_document(value: &ConfigValue) -> String {
-    let layout = JsonLayout { newline: "\n", indent: "", unit: USUAL };
-    render_value(value, Some(layout)) + "\n"
-}
-
 fn is_empty(text: &str) -> bool {
     let rest = text.trim_start_matches('\u{feff}');
     rest[CommentStyle::Slashes.skip_space_and_comments(rest, 0)..].is_empty()
