@@ -6,76 +6,104 @@
 
 use std::collections::BTreeMap;
 
-/// One entry of the documented allow-list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AllowedVariable {
-    /// A name, or a prefix followed by `*`.
-    pub pattern: &'static str,
-    /// Why every child gets it.
-    pub reason: &'static str,
-}
+use toolgate_model::matches_glob;
 
-const fn allow(pattern: &'static str, reason: &'static str) -> AllowedVariable {
-    AllowedVariable { pattern, reason }
-}
-
-/// The variables that every child inherits from this process.
+/// The variables that every child inherits from this process, each with the reason. `*` stands for
+/// any characters.
 #[cfg(not(windows))]
-pub const ALLOWED: &[AllowedVariable] = &[
-    allow("PATH", "to find the interpreters and tools it starts"),
-    allow("HOME", "caches and settings of the tools it is made of"),
-    allow("USER", "programs that ask who runs them"),
-    allow("LOGNAME", "programs that ask who runs them"),
-    allow("SHELL", "programs that start the user's shell"),
-    allow("LANG", "language and encoding of its texts"),
-    allow("LANGUAGE", "language of its texts"),
-    allow("LC_*", "language and encoding of its texts"),
-    allow("TERM", "libraries that refuse to load without it"),
-    allow("TMPDIR", "where temporary files belong"),
-    allow("TZ", "local time"),
-    allow("XDG_*", "where settings, caches and data belong"),
-    allow("HTTP_PROXY", "to reach the network where a proxy is required"),
-    allow("HTTPS_PROXY", "to reach the network where a proxy is required"),
-    allow("ALL_PROXY", "to reach the network where a proxy is required"),
-    allow("NO_PROXY", "hosts that the proxy must not see"),
-    allow("http_proxy", "the spelling most programs read"),
-    allow("https_proxy", "the spelling most programs read"),
-    allow("all_proxy", "the spelling most programs read"),
-    allow("no_proxy", "the spelling most programs read"),
-    allow("SSL_CERT_FILE", "certificate authorities of the site"),
-    allow("SSL_CERT_DIR", "certificate authorities of the site"),
-    allow("NODE_EXTRA_CA_CERTS", "certificate authorities of the site, for Node.js"),
-    allow("REQUESTS_CA_BUNDLE", "certificate authorities of the site, for Python"),
-    allow("CURL_CA_BUNDLE", "certificate authorities of the site, for curl"),
+pub const ALLOWED: &[&str] = &[
+    // To find the interpreters and tools it starts.
+    "PATH",
+    // Caches and settings of the tools it is made of.
+    "HOME",
+    // Programs that ask who runs them.
+    "USER",
+    "LOGNAME",
+    // Programs that start the user's shell.
+    "SHELL",
+    // Language and encoding of its texts.
+    "LANG",
+    // Language of its texts.
+    "LANGUAGE",
+    // Language and encoding of its texts.
+    "LC_*",
+    // Libraries that refuse to load without it.
+    "TERM",
+    // Where temporary files belong.
+    "TMPDIR",
+    // Local time.
+    "TZ",
+    // Where settings, caches and data belong.
+    "XDG_*",
+    // To reach the network where a proxy is required.
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    // Hosts that the proxy must not see.
+    "NO_PROXY",
+    // The spelling most programs read.
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    // Certificate authorities of the site.
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    // Certificate authorities of the site, for Node.js.
+    "NODE_EXTRA_CA_CERTS",
+    // Certificate authorities of the site, for Python.
+    "REQUESTS_CA_BUNDLE",
+    // Certificate authorities of the site, for curl.
+    "CURL_CA_BUNDLE",
 ];
 
-/// The variables that every child inherits from this process.
+/// The variables that every child inherits from this process, each with the reason. `*` stands for
+/// any characters.
 #[cfg(windows)]
-pub const ALLOWED: &[AllowedVariable] = &[
-    allow("PATH", "to find the interpreters and tools it starts"),
-    allow("PATHEXT", "which files are programs"),
-    allow("COMSPEC", "scripts need the command interpreter"),
-    allow("SYSTEMROOT", "sockets and random numbers fail without it"),
-    allow("SYSTEMDRIVE", "where the system lies"),
-    allow("WINDIR", "where the system lies"),
-    allow("TEMP", "where temporary files belong"),
-    allow("TMP", "where temporary files belong"),
-    allow("APPDATA", "where settings belong"),
-    allow("LOCALAPPDATA", "where caches belong"),
-    allow("PROGRAMDATA", "where shared settings belong"),
-    allow("PROGRAMFILES*", "where programs lie"),
-    allow("USERPROFILE", "the user's folder"),
-    allow("HOMEDRIVE", "the user's folder"),
-    allow("HOMEPATH", "the user's folder"),
-    allow("USERNAME", "programs that ask who runs them"),
-    allow("PROCESSOR_ARCHITECTURE", "which native parts to load"),
-    allow("NUMBER_OF_PROCESSORS", "how many workers to start"),
-    allow("HTTP_PROXY", "to reach the network where a proxy is required"),
-    allow("HTTPS_PROXY", "to reach the network where a proxy is required"),
-    allow("NO_PROXY", "hosts that the proxy must not see"),
-    allow("SSL_CERT_FILE", "certificate authorities of the site"),
-    allow("NODE_EXTRA_CA_CERTS", "certificate authorities of the site, for Node.js"),
-    allow("REQUESTS_CA_BUNDLE", "certificate authorities of the site, for Python"),
+pub const ALLOWED: &[&str] = &[
+    // To find the interpreters and tools it starts.
+    "PATH",
+    // Which files are programs.
+    "PATHEXT",
+    // Scripts need the command interpreter.
+    "COMSPEC",
+    // Sockets and random numbers fail without it.
+    "SYSTEMROOT",
+    // Where the system lies.
+    "SYSTEMDRIVE",
+    "WINDIR",
+    // Where temporary files belong.
+    "TEMP",
+    "TMP",
+    // Where settings belong.
+    "APPDATA",
+    // Where caches belong.
+    "LOCALAPPDATA",
+    // Where shared settings belong.
+    "PROGRAMDATA",
+    // Where programs lie.
+    "PROGRAMFILES*",
+    // The user's folder.
+    "USERPROFILE",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    // Programs that ask who runs them.
+    "USERNAME",
+    // Which native parts to load.
+    "PROCESSOR_ARCHITECTURE",
+    // How many workers to start.
+    "NUMBER_OF_PROCESSORS",
+    // To reach the network where a proxy is required.
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    // Hosts that the proxy must not see.
+    "NO_PROXY",
+    // Certificate authorities of the site.
+    "SSL_CERT_FILE",
+    // Certificate authorities of the site, for Node.js.
+    "NODE_EXTRA_CA_CERTS",
+    // Certificate authorities of the site, for Python.
+    "REQUESTS_CA_BUNDLE",
 ];
 
 /// Returns the environment of a child: the variables of `parent` that match the allow-list or
@@ -107,27 +135,17 @@ pub fn withheld_variables(
 fn is_passed_on(name: &str, value: &str, inherit: &[String]) -> bool {
     // Such a value is an exported shell function: code that a shell in the child would run.
     let is_function = value.starts_with("()");
-    let listed = ALLOWED.iter().map(|allowed| allowed.pattern);
+    let listed = ALLOWED.iter().copied();
     let wanted = inherit.iter().map(String::as_str);
     !is_function && listed.chain(wanted).any(|pattern| matches_pattern(pattern, name))
 }
 
-/// Returns true if `name` matches `pattern`, in which `*` stands for any characters.
+/// Returns true if `name` matches `pattern`. On Windows the case of letters does not count.
 fn matches_pattern(pattern: &str, name: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else {
-        return names_equal(pattern, name);
-    };
-    let Some((start, tail)) = name.split_at_checked(head.len()) else {
-        return false;
-    };
-    names_equal(head, start)
-        && (rest.is_empty()
-            || tail.char_indices().any(|(at, _)| matches_pattern(rest, &tail[at..]))
-            || matches_pattern(rest, ""))
-}
-
-fn names_equal(a: &str, b: &str) -> bool {
-    if cfg!(windows) { a.eq_ignore_ascii_case(b) } else { a == b }
+    match cfg!(windows) {
+        true => matches_glob(&pattern.to_ascii_lowercase(), &name.to_ascii_lowercase()),
+        false => matches_glob(pattern, name),
+    }
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ mod sys;
 pub use child::{ChildHandle, ChildProcess, SHUTDOWN_GRACE};
 pub use command::LaunchSpec;
 pub use confined::{ConfinedLimits, ConfinedOutcome, run_confined};
-pub use env::{ALLOWED, AllowedVariable, minimal_env, withheld_variables};
+pub use env::{ALLOWED, minimal_env, withheld_variables};
 pub use error::LaunchError;
 pub use guarantee::TreeGuarantee;
 pub use helper::{HelperProgram, helper_main};

@@ -16,7 +16,6 @@ async fn a_flood_neither_blocks_the_server_nor_costs_memory() {
         assert_eq!(output(&mut child).await, "done\n");
         child.handle.wait().await;
         let ring = child.handle.stderr();
-        assert_eq!(ring.bytes_written(), FLOOD + 11);
         assert!(ring.tail().len() <= 64 * 1024);
         assert!(ring.tail().ends_with("last words\n"));
         let grown = resident().saturating_sub(before);
@@ -30,8 +29,7 @@ async fn the_last_words_of_a_failing_server_are_complete_when_its_end_is_known()
         let script = "echo one >&2; printf 'two, unfinished' >&2; exit 1";
         let child = launcher(guarantee).start(&shell("words", script)).await.unwrap();
         assert_eq!(child.handle.wait().await.code(), Some(1));
-        assert_eq!(child.handle.stderr().last_lines(10), ["one", "two, unfinished"]);
-        assert_eq!(child.handle.stderr().lines_written(), 1);
+        assert_eq!(child.handle.stderr().tail(), "one\ntwo, unfinished");
     }
 }
 
