@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use toolgate_dialects::template::{TemplateVariable, VariableSource};
 
+use crate::VariableContext;
 use crate::files::read_bounded;
-use crate::{SecretStore, VariableContext};
 
 /// The size limit of a file that a variable refers to.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -40,33 +40,9 @@ impl Environment {
         Self { names, ..Self::new(|name| std::env::var(name).ok()) }
     }
 
-    /// Sets the folders of `${project}` and `${home}`.
-    #[must_use]
-    pub fn with_folders(self, project: Option<PathBuf>, user: Option<PathBuf>) -> Self {
-        Self {
-            variable_context: VariableContext { project, user, ..self.variable_context },
-            ..self
-        }
-    }
-
-    /// Sets the store of `${secret:…}`.
-    #[must_use]
-    pub fn with_secrets(self, secrets: SecretStore) -> Self {
-        Self {
-            variable_context: VariableContext { secrets: Some(secrets), ..self.variable_context },
-            ..self
-        }
-    }
-
-    /// Fills in the folders and secrets of an entry where this environment sets none.
+    /// Sets the folders and secrets of an entry.
     pub(crate) fn for_entry(self, entry: &VariableContext) -> Self {
-        let VariableContext { project, user, secrets } = self.variable_context;
-        let around = VariableContext {
-            project: project.or_else(|| entry.project.clone()),
-            user: user.or_else(|| entry.user.clone()),
-            secrets: secrets.or_else(|| entry.secrets.clone()),
-        };
-        Self { variable_context: around, ..self }
+        Self { variable_context: entry.clone(), ..self }
     }
 
     /// Returns the value of a variable; `None` if it is not set.

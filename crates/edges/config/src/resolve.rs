@@ -86,9 +86,7 @@ impl VariableExpander<'_> {
             args,
             cwd: stdio.cwd.as_deref().map(|cwd| self.path("cwd", cwd)).transpose()?,
             env,
-            env_file: stdio.env_file.clone(),
-            env_inherit: stdio.env_inherit.clone(),
-            files: stdio.files.clone(),
+            ..stdio.clone()
         })
     }
 
@@ -119,41 +117,29 @@ impl VariableExpander<'_> {
     }
 
     fn oauth(&self, oauth: &OAuthSpec) -> Result<OAuthSpec, ConfigError> {
-        let one = |field: &str, text: &Option<String>| {
-            text.as_ref().map(|text| self.line(&format!("oauth.{field}"), text)).transpose()
-        };
-        let all = |field: &str, texts: &[String]| {
-            let field = format!("oauth.{field}");
-            texts.iter().map(|text| self.line(&field, text)).collect::<Result<Vec<_>, _>>()
-        };
-        let secret = oauth.client_secret.as_ref();
-        let expanded = OAuthSpec {
-            client_id: one("client_id", &oauth.client_id)?,
-            client_secret: secret.map(|it| self.secret("oauth.client_secret", it)).transpose()?,
-            issuer: one("issuer", &oauth.issuer)?,
-            metadata_url: one("metadata_url", &oauth.metadata_url)?,
-            authorization_url: one("authorization_url", &oauth.authorization_url)?,
-            token_url: one("token_url", &oauth.token_url)?,
-            registration_url: one("registration_url", &oauth.registration_url)?,
-            redirect_uri: one("redirect_uri", &oauth.redirect_uri)?,
-            callback_port: oauth.callback_port,
-            scopes: all("scopes", &oauth.scopes)?,
-            audiences: all("audiences", &oauth.audiences)?,
-            resource: one("resource", &oauth.resource)?,
-            token_param: one("token_param", &oauth.token_param)?,
-        };
-        let urls = [
-            &expanded.issuer,
-            &expanded.metadata_url,
-            &expanded.authorization_url,
-            &expanded.token_url,
-            &expanded.registration_url,
-            &expanded.redirect_uri,
-            &expanded.resource,
+        let mut oauth = oauth.clone();
+        let single = [
+            ("client_id", &mut oauth.client_id),
+            ("issuer", &mut oauth.issuer),
+            ("metadata_url", &mut oauth.metadata_url),
+            ("authorization_url", &mut oauth.authorization_url),
+            ("token_url", &mut oauth.token_url),
+            ("registration_url", &mut oauth.registration_url),
+            ("redirect_uri", &mut oauth.redirect_uri),
+            ("resource", &mut oauth.resource),
+            ("token_param", &mut oauth.token_param),
         ];
-        let urls = urls.into_iter().flatten().chain(&expanded.audiences);
-        urls.for_each(|url| self.hide(secrets_in_url(url)));
-        Ok(expanded)
+        let single = single.into_iter().filter_map(|(field, text)| Some((field, text.as_mut()?)));
+        let scopes = oauth.scopes.iter_mut().map(|text| ("scopes", text));
+        let audiences = oauth.audiences.iter_mut().map(|text| ("audiences", text));
+        for (field, text) in single.chain(scopes).chain(audiences) {
+            *text = self.line(&format!("oauth.{field}"), text)?;
+            self.hide(secrets_in_url(text));
+        }
+        if let Some(secret) = &mut oauth.client_secret {
+            *secret = self.secret("oauth.client_secret", secret)?;
+        }
+        Ok(oauth)
     }
 
     /// Expands every value of a table, and masks it.
