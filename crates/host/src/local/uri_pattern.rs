@@ -2,31 +2,26 @@
 //!
 //! Supports two forms of RFC 6570: `{name}` for one segment, and `{?a,b}` at the end for a query
 //! whose members may come in any order or be missing. Templates come from this program, but URIs
-//! are untrusted, so matching takes time linear in the URI's length for each piece. This module
+//! are untrusted, so matching takes time linear in the URI's length for each variable. This module
 //! does not expand templates.
 
 use super::ArgumentValues;
 
 /// A parsed URI template.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct UriPattern {
-    pieces: Vec<UriPatternPiece>,
+    /// The text before the first variable.
+    start: String,
+    /// The variables of the path, each with the text after it.
+    variables: Vec<(String, String)>,
     /// The names of the query members; `None` if the template has no query.
     query: Option<Vec<String>>,
-}
-
-/// One piece of a URI template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum UriPatternPiece {
-    Literal(String),
-    /// One or more bytes, none of them `/`, `?` or `#`.
-    Segment(String),
 }
 
 impl UriPattern {
     /// Returns the pattern that only this URI matches.
     pub(super) fn literal(uri: &str) -> Self {
-        Self { pieces: vec![UriPatternPiece::Literal(uri.to_owned())], query: None }
+        Self { start: uri.to_owned(), variables: Vec::new(), query: None }
     }
 
     /// Parses a template. Unsupported expressions are literal text.
@@ -38,15 +33,17 @@ impl UriPattern {
             }
             _ => (template, None),
         };
-        let mut pieces = Vec::new();
-        let mut rest = path;
-        while let Some((before, name, after)) = expression(rest) {
-            pieces.push(UriPatternPiece::Literal(before.to_owned()));
-            pieces.push(UriPatternPiece::Segment(name.to_owned()));
-            rest = after;
+        let mut pattern = Self { query, ..Self::literal(path) };
+        while let Some((before, name, after)) = expression(pattern.last_literal()) {
+            let next = (name.to_owned(), after.to_owned());
+            *pattern.last_literal() = before.to_owned();
+            pattern.variables.push(next);
         }
-        pieces.push(UriPatternPiece::Literal(rest.to_owned()));
-        Self { pieces, query }
+        pattern
+    }
+
+    fn last_literal(&mut self) -> &mut String {
+        self.variables.last_mut().map_or(&mut self.start, |(_, after)| after)
     }
 
     /// Returns the decoded values of the variables, or `None` if the URI does not match. If several
@@ -69,47 +66,25 @@ impl UriPattern {
         Some(values)
     }
 
+    /// Matches the path. A variable ends where the text after it begins for the first time, and the
+    /// last one where the rest of the path is that text.
     fn segments(&self, path: &str) -> Option<ArgumentValues> {
-        let open = self.reachable_positions(path);
+        let mut rest = path.strip_prefix(self.start.as_str())?;
         let mut values = ArgumentValues::new();
-        let mut at = 0;
-        for (piece, open) in self.pieces.iter().zip(&open[1..]) {
-            let rest = &path[at..];
-            at += match piece {
-                UriPatternPiece::Literal(literal) => {
-                    rest.strip_prefix(literal.as_str()).map(|_| literal.len())
-                }
-                UriPatternPiece::Segment(name) => {
-                    let end = (1..=segment(rest)).find(|end| open[at + end])?;
-                    values.insert(name.clone(), decoded(&rest[..end], false)?);
-                    Some(end)
-                }
-            }?;
-        }
-        (at == path.len()).then_some(values)
-    }
-
-    /// Returns, for every piece and for the end, the positions of the path from which the rest
-    /// matches.
-    fn reachable_positions(&self, path: &str) -> Vec<Vec<bool>> {
-        let mut open = vec![vec![false; path.len() + 1]; self.pieces.len() + 1];
-        open[self.pieces.len()][path.len()] = true;
-        for (place, piece) in self.pieces.iter().enumerate().rev() {
-            for at in (0..=path.len()).rev().filter(|at| path.is_char_boundary(*at)) {
-                let next = &open[place + 1];
-                open[place][at] = match piece {
-                    UriPatternPiece::Literal(literal) => {
-                        path[at..].starts_with(literal.as_str()) && next[at + literal.len()]
-                    }
-                    // The segment either ends after this character or continues there.
-                    UriPatternPiece::Segment(_) => path[at..].chars().next().is_some_and(|c| {
-                        let behind = at + c.len_utf8();
-                        is_inside(c) && (next[behind] || open[place][behind])
-                    }),
-                };
+        for (index, (name, after)) in self.variables.iter().enumerate() {
+            let first = rest.chars().next()?.len_utf8();
+            let end = match index + 1 == self.variables.len() {
+                true => rest.strip_suffix(after.as_str())?.len(),
+                false => first + rest[first..].find(after.as_str())?,
+            };
+            let value = &rest[..end];
+            if value.is_empty() || value.contains(['/', '?', '#']) {
+                return None;
             }
+            values.insert(name.clone(), decoded(value, false)?);
+            rest = &rest[end + after.len()..];
         }
-        open
+        rest.is_empty().then_some(values)
     }
 }
 
@@ -123,15 +98,6 @@ fn expression(text: &str) -> Option<(&str, &str, &str)> {
         let (name, after) = text[open + 1..].split_once('}')?;
         is_name(name).then(|| (&text[..open], name, after))
     })
-}
-
-fn is_inside(c: char) -> bool {
-    !matches!(c, '/' | '?' | '#')
-}
-
-/// Returns the maximum length of a segment at the start of the text.
-fn segment(text: &str) -> usize {
-    text.find(|c| !is_inside(c)).unwrap_or(text.len())
 }
 
 /// Decodes percent-encoded text. Returns `None` if the encoding is invalid. In a query, `+` is a
