@@ -218,11 +218,17 @@ fn expand_if(
 
 /// Returns the variables of a text.
 pub fn variables(text: &str) -> Vec<TemplateVariable> {
-    let named = parse_template(text).into_iter().filter_map(|piece| match piece {
+    template_variables(parse_template(text)).collect()
+}
+
+/// Returns the variables of a parsed text.
+pub(crate) fn template_variables(
+    parts: Vec<ConfigTemplatePart>,
+) -> impl Iterator<Item = TemplateVariable> {
+    parts.into_iter().filter_map(|part| match part {
         ConfigTemplatePart::Variable(variable) => Some(variable),
         ConfigTemplatePart::Text(_) => None,
-    });
-    named.collect()
+    })
 }
 
 #[cfg(test)]

@@ -41,21 +41,126 @@ const EDITOR_WORDS: [(&str, VariableSource); 5] = [
 /// The variable in which Claude Code passes the project's folder.
 const CLAUDE_PROJECT: &str = "CLAUDE_PROJECT_DIR";
 
+/// How a syntax writes its variables.
+struct VariableForms {
+    open: &'static str,
+    close: &'static str,
+    /// What is between the delimiters and the name, if anything may be.
+    pad: &'static str,
+    /// The words for sources without names.
+    words: &'static [(&'static str, VariableSource)],
+    /// What precedes the name of a variable, by source.
+    prefixes: &'static [(&'static str, VariableSource)],
+    /// Whether `:-` and a default may follow the name.
+    has_defaults: bool,
+    /// The value of an environment variable that is not set, if the host does not refuse it.
+    unset: Option<&'static str>,
+}
+
+impl VariableForms {
+    /// Parses the variable at the start of a text, and returns its length.
+    fn parse(&self, text: &str) -> Option<(TemplateVariable, usize)> {
+        let inside = text.strip_prefix(self.open)?;
+        let length = inside.find(self.close)?;
+        let (name, default) = match inside[..length].split_once(":-") {
+            Some((name, default)) if self.has_defaults => (name, Some(default)),
+            _ => (&inside[..length], self.unset),
+        };
+        let name = if self.pad.is_empty() { name } else { name.trim() };
+        let named = |(prefix, source): &(&str, VariableSource)| {
+            let name = name.strip_prefix(prefix)?;
+            match source {
+                VariableSource::Env => {
+                    is_env_name(name).then(|| TemplateVariable::env(name, default))
+                }
+                _ => (!name.is_empty()).then(|| TemplateVariable::from_source(*source, name)),
+            }
+        };
+        let variable = match self.words.iter().find(|(word, _)| *word == name) {
+            Some((_, source)) => TemplateVariable::from_source(*source, ""),
+            None => self.prefixes.iter().find_map(named)?,
+        };
+        Some((variable, self.open.len() + length + self.close.len()))
+    }
+
+    fn render(&self, variable: &TemplateVariable) -> Option<String> {
+        let Self { open, close, pad, .. } = self;
+        let TemplateVariable { source, name, default } = variable;
+        if let Some((word, _)) = self.words.iter().find(|(_, meant)| meant == source) {
+            return Some(format!("{open}{word}{close}"));
+        }
+        let (prefix, _) = self.prefixes.iter().find(|(_, meant)| meant == source)?;
+        match default.as_deref() {
+            Some(default) if self.has_defaults => {
+                Some(format!("{open}{prefix}{name}:-{default}{close}"))
+            }
+            None | Some("") => Some(format!("{open}{pad}{prefix}{name}{pad}{close}")),
+            Some(_) => None,
+        }
+    }
+}
+
 impl VariableSyntax {
+    fn forms(self) -> VariableForms {
+        let none = VariableForms {
+            open: "${",
+            close: "}",
+            pad: "",
+            words: &[],
+            prefixes: &[],
+            has_defaults: false,
+            unset: None,
+        };
+        match self {
+            Self::Toolgate | Self::Literal => none,
+            Self::Braces | Self::Dollar => VariableForms {
+                words: &[(CLAUDE_PROJECT, VariableSource::Project)],
+                prefixes: &[("", VariableSource::Env)],
+                has_defaults: true,
+                ..none
+            },
+            Self::EnvPrefix => VariableForms {
+                prefixes: &[("env:", VariableSource::Env)],
+                unset: Some(""),
+                ..none
+            },
+            Self::Editor => VariableForms {
+                words: &EDITOR_WORDS,
+                prefixes: &[("env:", VariableSource::Env), ("input:", VariableSource::Secret)],
+                unset: Some(""),
+                ..none
+            },
+            Self::Windsurf => VariableForms {
+                prefixes: &[
+                    ("env:", VariableSource::Env),
+                    ("file:", VariableSource::File),
+                    ("", VariableSource::Env),
+                ],
+                ..none
+            },
+            Self::Curly => VariableForms {
+                open: "{",
+                prefixes: &[("env:", VariableSource::Env), ("file:", VariableSource::File)],
+                unset: Some(""),
+                ..none
+            },
+            Self::Secrets => VariableForms {
+                open: "${{",
+                close: "}}",
+                pad: " ",
+                prefixes: &[("secrets.", VariableSource::Secret)],
+                ..none
+            },
+        }
+    }
+
     /// Parses a text in this syntax.
     pub fn parse(self, text: &str) -> Vec<ConfigTemplatePart> {
+        let forms = self.forms();
         match self {
             Self::Toolgate => crate::template::parse_template(text),
-            Self::Literal => scan(text, |_| None),
-            Self::Braces => scan(text, |rest| braced(rest, "${", "}", parse_plain)),
-            Self::Dollar => {
-                scan(text, |rest| braced(rest, "${", "}", parse_plain).or_else(|| bare_name(rest)))
-            }
-            Self::EnvPrefix => scan(text, |rest| braced(rest, "${env:", "}", env_or_empty)),
-            Self::Editor => scan(text, |rest| braced(rest, "${", "}", editor)),
-            Self::Windsurf => scan(text, |rest| braced(rest, "${", "}", windsurf)),
-            Self::Curly => scan(text, |rest| braced(rest, "{", "}", curly)),
-            Self::Secrets => scan(text, |rest| braced(rest, "${{", "}}", secrets)),
+            Self::Dollar => scan(text, |rest| forms.parse(rest).or_else(|| bare_name(rest))),
+            _ => scan(text, |rest| forms.parse(rest)),
         }
     }
 
@@ -64,49 +169,23 @@ impl VariableSyntax {
         if self == Self::Toolgate {
             return Ok(crate::template::render(pieces));
         }
+        let mut forms = self.forms();
+        if self == Self::Dollar {
+            // Only Claude Code sets this variable, so it is read here and not written.
+            forms.words = &[];
+        }
         let mut text = String::new();
         for piece in pieces {
             match piece {
                 ConfigTemplatePart::Text(literal) => text.push_str(literal),
-                ConfigTemplatePart::Variable(variable) => {
-                    text.push_str(
-                        &self.variable(variable).ok_or_else(|| unsupported_reason(variable))?,
-                    );
-                }
+                ConfigTemplatePart::Variable(variable) => text
+                    .push_str(&forms.render(variable).ok_or_else(|| unsupported_reason(variable))?),
             }
         }
         // Literal text that looks like a variable in this syntax would be expanded.
         match has_same_parts(&self.parse(&text), pieces) {
             true => Ok(text),
             false => Err("its text would be taken for a variable".to_owned()),
-        }
-    }
-
-    fn variable(self, variable: &TemplateVariable) -> Option<String> {
-        let TemplateVariable { source, name, default } = variable;
-        let default = default.as_deref();
-        match (self, source) {
-            (Self::Toolgate, _) => Some(variable.to_string()),
-            (Self::Braces | Self::Dollar, VariableSource::Env) => Some(match default {
-                Some(default) => format!("${{{name}:-{default}}}"),
-                None => format!("${{{name}}}"),
-            }),
-            (Self::Braces, VariableSource::Project) => Some(format!("${{{CLAUDE_PROJECT}}}")),
-            (Self::EnvPrefix | Self::Editor | Self::Windsurf, VariableSource::Env) => {
-                default.is_none_or(str::is_empty).then(|| format!("${{env:{name}}}"))
-            }
-            (Self::Editor, VariableSource::Secret) => Some(format!("${{input:{name}}}")),
-            (Self::Editor, source) => {
-                let word = EDITOR_WORDS.iter().find(|(_, meant)| meant == source)?.0;
-                Some(format!("${{{word}}}"))
-            }
-            (Self::Windsurf, VariableSource::File) => Some(format!("${{file:{name}}}")),
-            (Self::Curly, VariableSource::Env) => {
-                default.is_none_or(str::is_empty).then(|| format!("{{env:{name}}}"))
-            }
-            (Self::Curly, VariableSource::File) => Some(format!("{{file:{name}}}")),
-            (Self::Secrets, VariableSource::Secret) => Some(format!("${{{{ secrets.{name} }}}}")),
-            _ => None,
         }
     }
 }
@@ -159,29 +238,6 @@ fn scan(
     pieces
 }
 
-/// Parses a variable between an opening and a closing delimiter.
-fn braced(
-    rest: &str,
-    open: &str,
-    close: &str,
-    read: fn(&str) -> Option<TemplateVariable>,
-) -> Option<(TemplateVariable, usize)> {
-    let inside = rest.strip_prefix(open)?;
-    let length = inside.find(close)?;
-    Some((read(&inside[..length])?, open.len() + length + close.len()))
-}
-
-fn parse_plain(inside: &str) -> Option<TemplateVariable> {
-    let (name, default) = match inside.split_once(":-") {
-        Some((name, default)) => (name, Some(default)),
-        None => (inside, None),
-    };
-    match name {
-        CLAUDE_PROJECT => Some(TemplateVariable::from_source(VariableSource::Project, "")),
-        name => is_env_name(name).then(|| TemplateVariable::env(name, default)),
-    }
-}
-
 /// Parses a name after a dollar sign. A digit begins an amount of money, not a name.
 fn bare_name(rest: &str) -> Option<(TemplateVariable, usize)> {
     let rest = rest.strip_prefix('$')?;
@@ -189,49 +245,6 @@ fn bare_name(rest: &str) -> Option<(TemplateVariable, usize)> {
     let name = &rest[..length];
     let begins = name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
     begins.then(|| (TemplateVariable::env(name, None), length + 1))
-}
-
-fn env_or_empty(name: &str) -> Option<TemplateVariable> {
-    is_env_name(name).then(|| TemplateVariable::env(name, Some("")))
-}
-
-fn editor(inside: &str) -> Option<TemplateVariable> {
-    if let Some((_, source)) = EDITOR_WORDS.iter().find(|(word, _)| *word == inside) {
-        return Some(TemplateVariable::from_source(*source, ""));
-    }
-    match inside.split_once(':')? {
-        ("env", name) => env_or_empty(name),
-        ("input", id) => {
-            (!id.is_empty()).then(|| TemplateVariable::from_source(VariableSource::Secret, id))
-        }
-        _ => None,
-    }
-}
-
-fn windsurf(inside: &str) -> Option<TemplateVariable> {
-    match inside.split_once(':') {
-        Some(("env", name)) => is_env_name(name).then(|| TemplateVariable::env(name, None)),
-        Some(("file", path)) => {
-            (!path.is_empty()).then(|| TemplateVariable::from_source(VariableSource::File, path))
-        }
-        Some(_) => None,
-        None => is_env_name(inside).then(|| TemplateVariable::env(inside, None)),
-    }
-}
-
-fn curly(inside: &str) -> Option<TemplateVariable> {
-    match inside.split_once(':')? {
-        ("env", name) => env_or_empty(name),
-        ("file", path) => {
-            (!path.is_empty()).then(|| TemplateVariable::from_source(VariableSource::File, path))
-        }
-        _ => None,
-    }
-}
-
-fn secrets(inside: &str) -> Option<TemplateVariable> {
-    let name = inside.trim().strip_prefix("secrets.")?;
-    (!name.is_empty()).then(|| TemplateVariable::from_source(VariableSource::Secret, name))
 }
 
 #[cfg(test)]

@@ -1,20 +1,14 @@
 //! Warns about variables in the syntax of another host: in Toolgate's syntax they are literal text,
 //! which is probably not intended.
 
+use crate::VariableSyntax;
 use crate::common::TableFields;
 use crate::common::tree::{TreeNode, TreeValue};
-use crate::template::{is_env_name, variables};
+use crate::template::{TemplateVariable, template_variables, variables};
 
 /// The fields in which variables are expanded.
 const EXPANDED: [&str; 9] =
     ["command", "args", "cwd", "env", "env_file", "url", "headers", "headers_helper", "auth"];
-/// Variable names of editors, and their names in Toolgate.
-const WORDS: [(&str, &str); 4] = [
-    ("workspaceFolder", "${project}"),
-    ("workspaceFolderBasename", "${project:name}"),
-    ("userHome", "${home}"),
-    ("pathSeparator", "${/}"),
-];
 
 /// Warns about each such variable, and suggests the intended one.
 pub(super) fn check(entry: &mut TableFields<'_>) {
@@ -57,15 +51,12 @@ fn foreign_variables(text: &str) -> Vec<(String, String)> {
             continue;
         }
         let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
-        let word = WORDS.iter().find(|(word, _)| *word == inside).map(|(_, meant)| *meant);
-        let meant = match (word, inside.strip_prefix("input:")) {
-            (Some(meant), _) => meant.to_owned(),
-            (None, Some(id)) if !id.is_empty() => format!("${{secret:{id}}}"),
-            _ if is_env_name(name) => format!("${{env:{name}}}"),
-            _ => continue,
-        };
-        // The default is not shown, because it may be a credential.
-        found.push((format!("${{{name}}}"), meant));
+        let parts = [VariableSyntax::Editor, VariableSyntax::Braces].map(|it| it.parse(whole));
+        if let Some(variable) = parts.into_iter().flat_map(template_variables).next() {
+            // The default is not shown, because it may be a credential.
+            let meant = TemplateVariable { default: None, ..variable };
+            found.push((format!("${{{name}}}"), meant.to_string()));
+        }
     }
     found
 }
