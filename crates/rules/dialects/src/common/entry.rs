@@ -33,6 +33,12 @@ pub(crate) enum EntryField {
     Enabled,
     Text(&'static str, fn(&mut ServerSpec) -> &mut Option<String>),
     Flag(&'static str, fn(&mut ServerSpec) -> &mut bool),
+    OptionalFlag(&'static str, fn(&mut ServerSpec) -> &mut Option<bool>),
+    Texts(&'static str, fn(&mut ServerSpec) -> &mut Vec<String>),
+    /// A list in which no items and no list are different.
+    OptionalTexts(&'static str, fn(&mut ServerSpec) -> &mut Option<Vec<String>>),
+    /// A table with these fields.
+    Table(&'static str, &'static [Self]),
     /// A list of exact names; the second name is ours. A pattern among them is a loss.
     Names(&'static str, &'static str, fn(&mut ServerSpec) -> &mut Vec<String>),
     /// The lists of included and excluded tools.
@@ -143,7 +149,16 @@ impl EntryField {
             }
             Self::Text(key, slot) => *slot(spec) = fields.owned_text(key),
             Self::Flag(key, slot) => *slot(spec) = fields.flag(key).unwrap_or(false),
-            Self::Names(key, _, slot) => *slot(spec) = fields.texts(key).unwrap_or_default(),
+            Self::OptionalFlag(key, slot) => *slot(spec) = fields.flag(key),
+            Self::Texts(key, slot) | Self::Names(key, _, slot) => {
+                *slot(spec) = fields.texts(key).unwrap_or_default();
+            }
+            Self::OptionalTexts(key, slot) => *slot(spec) = fields.texts(key),
+            Self::Table(key, inside) => {
+                fields.with_table(key, |inner| {
+                    inside.iter().for_each(|field| field.read(format, inner, spec));
+                });
+            }
             Self::Tools(keys) => keys.read(fields, &mut spec.selection),
             Self::Timeout(timeout) => timeout.read(fields, spec),
             Self::OAuth(key, names) => match &mut spec.transport {
@@ -173,6 +188,20 @@ impl EntryField {
                     writer.flag(key, true);
                 }
             }
+            Self::OptionalFlag(key, slot) => {
+                if let Some(flag) = slot(rest).take() {
+                    writer.flag(key, flag);
+                }
+            }
+            Self::Texts(key, slot) => writer.texts(key, &std::mem::take(slot(rest))),
+            Self::OptionalTexts(key, slot) => {
+                if let Some(texts) = slot(rest).take() {
+                    writer.data(key, ConfigValue::texts(texts));
+                }
+            }
+            Self::Table(key, inside) => writer.with_table(key, |inner| {
+                inside.iter().for_each(|field| field.write(format, rest, inner));
+            }),
             Self::Names(key, ours, slot) => {
                 let names = exact_names(writer, ours, &std::mem::take(slot(rest)));
                 writer.texts(key, &names);

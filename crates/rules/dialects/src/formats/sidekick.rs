@@ -26,14 +26,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
     fields: &[
         EntryField::Other(read_process, write_process),
         EntryField::Enabled,
-        EntryField::Other(
-            |entry, spec| spec.tags = entry.texts("tags"),
-            |rest, writer| {
-                if let Some(tags) = rest.tags.take() {
-                    writer.data("tags", ConfigValue::texts(tags));
-                }
-            },
-        ),
+        EntryField::OptionalTexts("tags", |spec| &mut spec.tags),
         EntryField::Other(read_tools, write_tools),
     ],
     read_settings: |top| {

@@ -26,8 +26,8 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
     servers: ServersLocation::Map(&["servers"]),
     variables: VariableSyntax::Toolgate,
     enabled: Some(EnabledField::ENABLED),
-    read: |_, name, fields| entry::read(name, fields),
-    write: |_, spec, writer| write::server(spec, writer),
+    fields: entry::FIELDS,
+    read: entry::read,
     read_settings: settings::read,
     write_settings: settings::write,
     ..DialectFormat::MCP_SERVERS

@@ -66,7 +66,7 @@ fn provider(fields: &mut TableFields<'_>) -> AuthProvider {
     }
 }
 
-pub(super) fn write(auth: &AuthSpec, writer: &mut EntryWriter<'_>) {
+pub(super) fn write(mut auth: AuthSpec, writer: &mut EntryWriter<'_>) {
     writer.with_table("auth", |inner| {
         let word = match &auth.provider {
             AuthProvider::Discovered => None,
@@ -81,6 +81,6 @@ pub(super) fn write(auth: &AuthSpec, writer: &mut EntryWriter<'_>) {
             inner.template("audience", audience);
             inner.template("account", account);
         }
-        oauth::write(inner, NAMES, &mut auth.oauth.clone());
+        oauth::write(inner, NAMES, &mut auth.oauth);
     });
 }

@@ -193,26 +193,10 @@ pub(super) fn time(fields: &mut TableFields<'_>, key: &'static str) -> Option<Du
     read.map_err(told).ok()
 }
 
-/// Returns the fields and values to write for the policy settings.
-pub(super) fn write(
-    settings: &crate::FileSettings,
+pub(super) fn permission_fields(
+    permissions: &Permissions,
     losses: &mut ConversionLosses,
-) -> Vec<(&'static [&'static str], ConfigValue)> {
-    let mut written: Vec<(&'static [&'static str], ConfigValue)> = Vec::new();
-    let posture = settings.posture.map(|it| ConfigValue::text(it.value.as_str()));
-    let recheck = settings.recheck.map(|it| ConfigValue::Text(format_duration(it.value)));
-    let tables = [
-        (&["launch"][..], set_fields([("posture", posture)])),
-        (&["policy"][..], policy(&settings.permissions, losses)),
-        (&["approvals"][..], approval_fields(&settings.approvals)),
-        (&["pins"][..], set_fields([("recheck", recheck)])),
-    ];
-    let said = tables.into_iter().filter(|(_, fields): &(_, Vec<_>)| !fields.is_empty());
-    written.extend(said.map(|(path, fields)| (path, ConfigValue::Table(fields))));
-    written
-}
-
-fn policy(permissions: &Permissions, losses: &mut ConversionLosses) -> Vec<(String, ConfigValue)> {
+) -> Vec<(String, ConfigValue)> {
     let Permissions { mode, allow, ask, deny, taint, yolo_floor } = permissions;
     let mut rules = |rules: &[RuleSpec]| {
         let written: Vec<_> = rules.iter().filter_map(|rule| rule_data(rule, losses)).collect();
@@ -253,7 +237,7 @@ fn rule_data(rule: &RuleSpec, losses: &mut ConversionLosses) -> Option<ConfigVal
     ])))
 }
 
-fn approval_fields(approvals: &FileApprovals) -> Vec<(String, ConfigValue)> {
+pub(super) fn approval_fields(approvals: &FileApprovals) -> Vec<(String, ConfigValue)> {
     let FileApprovals { via, clients, wait, expiry, from_client_terminal } = approvals;
     let word = |via: LocatedValue<ApprovalChannel>| ConfigValue::text(via.value.as_str());
     let time = |time: LocatedValue<Duration>| ConfigValue::Text(format_duration(time.value));

@@ -6,38 +6,28 @@
 use std::collections::BTreeMap;
 
 use toolgate_model::{
-    ConfigValue, DeclaredProfile, ExposureMode, NamingStyle, Origin, PrefixMode, Profile,
-    RESULT_LIMIT,
+    ConfigValue, DeclaredProfile, ExposureMode, NamingStyle, PrefixMode, Profile, RESULT_LIMIT,
 };
 
 use super::write::{list, set_fields};
-use crate::ClientProfile;
 use crate::common::TableFields;
 use crate::common::tree::{TreeMember, TreeValue};
+use crate::{ClientProfile, FileSettings};
 
-/// The profiles of a file: the valid ones, and the positions of the invalid ones.
-#[derive(Default)]
-pub(super) struct ParsedProfiles {
-    pub profiles: BTreeMap<String, DeclaredProfile>,
-    pub invalid: BTreeMap<String, Origin>,
-}
-
-pub(super) fn read(top: &mut TableFields<'_>) -> ParsedProfiles {
-    let mut found = ParsedProfiles::default();
+/// Reads the valid profiles, and the positions of the invalid ones.
+pub(super) fn read(top: &mut TableFields<'_>, into: &mut FileSettings) {
     top.with_table("profiles", |inner| {
         for member in inner.members() {
-            let origin = inner.diagnostics().origin(member.at);
+            let (name, origin) = (member.key.clone(), inner.diagnostics().origin(member.at));
             match profile(inner, member) {
                 Some(profile) => {
-                    let declared = DeclaredProfile { profile, origin };
-                    found.profiles.insert(member.key.clone(), declared);
+                    drop(into.profiles.insert(name, DeclaredProfile { profile, origin }));
                 }
-                None => drop(found.invalid.insert(member.key.clone(), origin)),
+                None => drop(into.invalid_profiles.insert(name, origin)),
             }
         }
         inner.allow_unknown();
     });
-    found
 }
 
 fn profile<'t>(all: &mut TableFields<'t>, member: &'t TreeMember) -> Option<Profile> {
@@ -151,9 +141,8 @@ pub(super) fn clients(top: &mut TableFields<'_>) -> BTreeMap<String, ClientProfi
 }
 
 /// Returns the profiles as a table.
-pub(super) fn write(profiles: &BTreeMap<String, DeclaredProfile>) -> ConfigValue {
-    let tables = profiles.iter().map(|(name, it)| (name.clone(), profile_data(&it.profile)));
-    ConfigValue::Table(tables.collect())
+pub(super) fn write(profiles: &BTreeMap<String, DeclaredProfile>) -> Vec<(String, ConfigValue)> {
+    profiles.iter().map(|(name, it)| (name.clone(), profile_data(&it.profile))).collect()
 }
 
 fn profile_data(profile: &Profile) -> ConfigValue {
@@ -174,9 +163,11 @@ fn profile_data(profile: &Profile) -> ConfigValue {
 }
 
 /// Returns the profiles of clients as a table.
-pub(super) fn write_clients(clients: &BTreeMap<String, ClientProfile>) -> ConfigValue {
+pub(super) fn write_clients(
+    clients: &BTreeMap<String, ClientProfile>,
+) -> Vec<(String, ConfigValue)> {
     let table = |client: &ClientProfile| {
         ConfigValue::Table(vec![("profile".to_owned(), ConfigValue::text(&client.profile))])
     };
-    ConfigValue::Table(clients.iter().map(|(name, client)| (name.clone(), table(client))).collect())
+    clients.iter().map(|(name, client)| (name.clone(), table(client))).collect()
 }

@@ -50,17 +50,17 @@ fn amount<T: TryFrom<i64>>(fields: &mut TableFields<'_>, key: &'static str) -> O
     amount
 }
 
-pub(super) fn write(limits: Option<&SamplingLimits>, writer: &mut EntryWriter<'_>) {
+pub(super) fn write(limits: Option<SamplingLimits>, writer: &mut EntryWriter<'_>) {
     let Some(limits) = limits else { return };
     if writer.file().scope == ConfigScope::Project {
         let why = "a project's file cannot let a server use your model";
         return writer.losses().add("sampling", why);
     }
     let usual = SamplingLimits::default();
-    if *limits == usual {
+    if limits == usual {
         return writer.flag("sampling", true);
     }
-    let SamplingLimits { requests_per_day, tokens_per_day, max_tokens, concurrency } = *limits;
+    let SamplingLimits { requests_per_day, tokens_per_day, max_tokens, concurrency } = limits;
     let whole = |number: u64| ConfigValue::Integer(i64::try_from(number).unwrap_or(i64::MAX));
     let fields = [
         ("requests_per_day", requests_per_day.into(), usual.requests_per_day.into()),

@@ -4,35 +4,34 @@ use std::path::PathBuf;
 
 use toolgate_model::ConfigValue;
 
-use super::write::{set_fields, toml_compatible};
+use super::write::set_fields;
 use super::{context, entry, policy, profiles, write};
 use crate::common::TableFields;
+use crate::dialect_format::WrittenSettings;
 use crate::losses::ConversionLosses;
 use crate::{FileSettings, ForeignFiles, InputSpec};
 
 pub(super) fn read(top: &mut TableFields<'_>) -> FileSettings {
-    let roots = top.texts("roots").map(|roots| roots.into_iter().map(Into::into).collect());
-    let (naming, prefix) = (profiles::naming(top), profiles::prefix(top));
-    let foreign = top.choice("foreign", &ForeignFiles::ALL.map(|it| (it.as_str(), it)));
-    let inputs = inputs(top);
-    let permissions = top.with_table("policy", policy::permissions).unwrap_or_default();
-    let (posture, recheck) = (policy::posture(top), policy::recheck(top));
-    let profiles::ParsedProfiles { profiles, invalid: unread } = profiles::read(top);
-    let clients = profiles::clients(top);
-    let approvals = policy::approvals(top);
-    let timeouts = entry::timeouts(top);
-    let context = context::read(top);
-    let extras = entry::extras(top);
-    let seen = FileSettings {
-        naming,
-        prefix,
-        profiles,
-        invalid_profiles: unread,
-        clients,
+    let mut settings = FileSettings {
+        roots: top.texts("roots").map(|roots| roots.into_iter().map(Into::into).collect()),
+        naming: profiles::naming(top),
+        prefix: profiles::prefix(top),
+        foreign: top.choice("foreign", &ForeignFiles::ALL.map(|it| (it.as_str(), it))),
+        inputs: inputs(top),
+        permissions: top.with_table("policy", policy::permissions).unwrap_or_default(),
+        posture: policy::posture(top),
+        recheck: policy::recheck(top),
         ..FileSettings::default()
     };
-    let decided = FileSettings { permissions, approvals, posture, recheck, timeouts, ..seen };
-    FileSettings { roots, foreign, context, inputs, extras, ..decided }
+    profiles::read(top, &mut settings);
+    FileSettings {
+        clients: profiles::clients(top),
+        approvals: policy::approvals(top),
+        timeouts: entry::timeouts(top),
+        context: context::read(top),
+        extras: entry::extras(top),
+        ..settings
+    }
 }
 
 fn inputs(top: &mut TableFields<'_>) -> Vec<InputSpec> {
@@ -60,10 +59,8 @@ fn inputs(top: &mut TableFields<'_>) -> Vec<InputSpec> {
 }
 
 /// Returns the fields and values to write; fields outside of tables come first.
-pub(super) fn write(
-    settings: &FileSettings,
-    losses: &mut ConversionLosses,
-) -> Vec<(&'static [&'static str], ConfigValue)> {
+pub(super) fn write(settings: &FileSettings, losses: &mut ConversionLosses) -> WrittenSettings {
+    // Names every field, so that a new one cannot be forgotten.
     let FileSettings {
         roots,
         naming,
@@ -72,50 +69,39 @@ pub(super) fn write(
         invalid_profiles: _,
         clients,
         foreign,
-        permissions: _,
-        approvals: _,
-        posture: _,
-        recheck: _,
+        permissions,
+        approvals,
+        posture,
+        recheck,
         timeouts,
         context,
         inputs,
         extras,
     } = settings;
     let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-    let mut written: Vec<(&'static [&'static str], ConfigValue)> = Vec::new();
-    if let Some(roots) = roots {
-        written.push((&["roots"], ConfigValue::texts(roots.iter().map(text))));
-    }
-    written.extend(naming.map(|naming| (&["naming"][..], ConfigValue::text(naming.as_str()))));
-    written.extend(prefix.map(|prefix| (&["prefix"][..], ConfigValue::text(prefix.as_str()))));
-    written.extend(foreign.map(|foreign| (&["foreign"][..], ConfigValue::text(foreign.as_str()))));
-    if !inputs.is_empty() {
-        written.push((&["inputs"], ConfigValue::List(inputs.iter().map(input).collect())));
-    }
-    written.extend(policy::write(settings, losses));
-    let limits = write::limits(timeouts);
-    if !limits.is_empty() {
-        written.push((&["timeouts"], ConfigValue::Table(limits)));
-    }
-    let said = context::write(context);
-    if !said.is_empty() {
-        written.push((&["context"], ConfigValue::Table(said)));
-    }
-    if !profiles.is_empty() {
-        written.push((&["profiles"], profiles::write(profiles)));
-    }
-    if !clients.is_empty() {
-        written.push((&["clients"], profiles::write_clients(clients)));
-    }
-    let kept = extras.iter().filter_map(|(dialect, kept)| {
-        let field = format!("extra.{dialect}");
-        Some((dialect.clone(), toml_compatible(kept.expose(), &field, losses)?))
-    });
-    let kept: Vec<_> = kept.collect();
-    if !kept.is_empty() {
-        written.push((&["extra"], ConfigValue::Table(kept)));
-    }
-    written
+    let table = |fields: Vec<_>| (!fields.is_empty()).then_some(ConfigValue::Table(fields));
+    let posture = posture.map(|it| ConfigValue::text(it.value.as_str()));
+    let recheck = recheck.map(|it| ConfigValue::Text(write::format_duration(it.value)));
+    let fields: [(&'static [&'static str], Option<ConfigValue>); 14] = [
+        (&["roots"], roots.as_ref().map(|roots| ConfigValue::texts(roots.iter().map(text)))),
+        (&["naming"], naming.map(|naming| ConfigValue::text(naming.as_str()))),
+        (&["prefix"], prefix.map(|prefix| ConfigValue::text(prefix.as_str()))),
+        (&["foreign"], foreign.map(|foreign| ConfigValue::text(foreign.as_str()))),
+        (
+            &["inputs"],
+            (!inputs.is_empty()).then(|| ConfigValue::List(inputs.iter().map(input).collect())),
+        ),
+        (&["launch"], table(set_fields([("posture", posture)]))),
+        (&["policy"], table(policy::permission_fields(permissions, losses))),
+        (&["approvals"], table(policy::approval_fields(approvals))),
+        (&["pins"], table(set_fields([("recheck", recheck)]))),
+        (&["timeouts"], table(write::limits(*timeouts))),
+        (&["context"], table(context::write(context))),
+        (&["profiles"], table(profiles::write(profiles))),
+        (&["clients"], table(profiles::write_clients(clients))),
+        (&["extra"], table(write::extras(extras, losses))),
+    ];
+    fields.into_iter().filter_map(|(path, value)| Some((path, value?))).collect()
 }
 
 fn input(input: &InputSpec) -> ConfigValue {
