@@ -86,6 +86,11 @@ pub(crate) struct LeastTimeout {
 }
 
 impl TimeoutField {
+    /// Returns a limit of any length.
+    pub const fn new(key: &'static str, unit: TimeUnit, scope: TimeoutScope) -> Self {
+        Self { key, unit, scope, least: None }
+    }
+
     fn read(self, fields: &mut TableFields<'_>, spec: &mut ServerSpec) {
         let Some(mut time) = fields.time(self.key, self.unit) else { return };
         if let Some(least) = self.least.filter(|least| time < least.time) {

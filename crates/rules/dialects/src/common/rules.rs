@@ -7,6 +7,7 @@ use toolgate_model::{ConfigValue, Effect, PolicyMode, RuleSpec};
 
 use super::TableFields;
 use super::tree::TreeNode;
+use crate::dialect_format::WrittenSettings;
 use crate::losses::ConversionLosses;
 use crate::{FileSettings, LocatedValue, Permissions};
 
@@ -102,25 +103,46 @@ pub(crate) fn take_permissions(
     settings.permissions.clone()
 }
 
-/// Returns the fields of a table with the mode and the lists of rules. `lists` are the names of
-/// the lists that allow, ask and deny.
-pub(crate) fn fields(
-    permissions: &Permissions,
-    (mode_key, modes): (&str, &[(&str, PolicyMode)]),
-    lists: [&str; 3],
-    losses: &mut ConversionLosses,
-) -> Vec<(String, ConfigValue)> {
-    let Permissions { mode, allow, ask, deny, .. } = permissions;
-    let word = mode.and_then(|mode| modes.iter().find(|(_, meant)| *meant == mode.value));
-    let word = word.map(|(word, _)| (mode_key.to_owned(), ConfigValue::text(*word)));
-    let mut fields: Vec<_> = word.into_iter().collect();
-    for ((effect, rules), key) in
-        [(Effect::Allow, allow), (Effect::Ask, ask), (Effect::Deny, deny)].into_iter().zip(lists)
-    {
-        let texts = rule_texts(effect, rules, losses);
-        if !texts.is_empty() {
-            fields.push((key.to_owned(), ConfigValue::texts(texts)));
+/// How a host writes its permissions.
+pub(crate) struct PermissionKeys {
+    /// The path of their table.
+    pub path: &'static [&'static str],
+    pub mode: &'static str,
+    /// The names of modes; the first name of a mode is the one that is written.
+    pub modes: &'static [(&'static str, PolicyMode)],
+    /// The lists that allow, ask and deny.
+    pub lists: [&'static str; 3],
+}
+
+impl PermissionKeys {
+    /// Reads the lists of rules.
+    pub fn read_lists(&self, fields: &mut TableFields<'_>) -> Permissions {
+        let [allow, ask, deny] = self.lists;
+        Permissions {
+            allow: read_rules(fields, allow, InvalidRuleHandling::Skip),
+            ask: read_rules(fields, ask, InvalidRuleHandling::Keep),
+            deny: read_rules(fields, deny, InvalidRuleHandling::Keep),
+            ..Permissions::default()
         }
     }
-    fields
+
+    /// Returns the table with the mode and the lists, unless it is empty. Every other setting is a
+    /// loss.
+    pub fn write(&self, settings: &FileSettings, losses: &mut ConversionLosses) -> WrittenSettings {
+        let Permissions { mode, allow, ask, deny, .. } = take_permissions(settings, losses);
+        let word = mode.and_then(|mode| self.modes.iter().find(|(_, meant)| *meant == mode.value));
+        let word = word.map(|(word, _)| (self.mode.to_owned(), ConfigValue::text(*word)));
+        let mut fields: Vec<_> = word.into_iter().collect();
+        let rules = [(Effect::Allow, allow), (Effect::Ask, ask), (Effect::Deny, deny)];
+        for ((effect, rules), key) in rules.into_iter().zip(self.lists) {
+            let texts = rule_texts(effect, &rules, losses);
+            if !texts.is_empty() {
+                fields.push((key.to_owned(), ConfigValue::texts(texts)));
+            }
+        }
+        match fields.is_empty() {
+            true => Vec::new(),
+            false => vec![(self.path, ConfigValue::Table(fields))],
+        }
+    }
 }

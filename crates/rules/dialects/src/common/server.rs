@@ -15,6 +15,10 @@ use crate::FileRef;
 
 /// The name of a transport; `None` is a process.
 pub(crate) type TransportName = (&'static str, Option<HttpTransportKind>);
+/// The kinds of HTTP transports in such names.
+pub(crate) const AUTO: Option<HttpTransportKind> = Some(HttpTransportKind::Auto);
+pub(crate) const STREAMABLE: Option<HttpTransportKind> = Some(HttpTransportKind::Streamable);
+pub(crate) const SSE: Option<HttpTransportKind> = Some(HttpTransportKind::Sse);
 
 /// The field names of an entry in one dialect.
 #[derive(Debug, Clone, Copy)]
@@ -43,15 +47,12 @@ impl EntryKeys {
         transport_keys: &["type", "transport"],
         transport_names: &[
             ("stdio", None),
-            ("http", Some(HttpTransportKind::Auto)),
-            ("sse", Some(HttpTransportKind::Sse)),
-            ("streamable-http", Some(HttpTransportKind::Streamable)),
-            ("streamableHttp", Some(HttpTransportKind::Streamable)),
+            ("http", AUTO),
+            ("sse", SSE),
+            ("streamable-http", STREAMABLE),
+            ("streamableHttp", STREAMABLE),
         ],
-        written_names: &[
-            ("streamable-http", Some(HttpTransportKind::Streamable)),
-            ("sse", Some(HttpTransportKind::Sse)),
-        ],
+        written_names: &[("streamable-http", STREAMABLE), ("sse", SSE)],
         lost_kinds: &[],
         command: "command",
         args: "args",

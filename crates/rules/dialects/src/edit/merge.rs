@@ -222,7 +222,7 @@ fn reject_duplicate(is_twice: bool, step: &PathStep) -> Result<(), EditError> {
 
 /// Returns true if two values are equal, regardless of the order of keys and the spelling of
 /// numbers.
-fn is_same_value(a: &ConfigValue, b: &ConfigValue) -> bool {
+pub(super) fn is_same_value(a: &ConfigValue, b: &ConfigValue) -> bool {
     match (a, b) {
         (ConfigValue::Table(a), ConfigValue::Table(b)) => {
             let has = |(key, value): &(String, ConfigValue)| {

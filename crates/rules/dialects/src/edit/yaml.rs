@@ -13,7 +13,7 @@ mod spans;
 use toolgate_model::ConfigValue;
 
 use self::document::{YamlDocument, YamlPathStep};
-use super::merge::split_bom;
+use super::merge::{is_same_value, split_bom, wrap_in_path};
 use super::{EditError, PathStep};
 
 pub(super) fn set(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, EditError> {
@@ -27,15 +27,19 @@ pub(super) fn set(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<
     let (at, rest) = walk(&document, path)?;
     match rest {
         [] => change(&mut document, &at, value)?,
-        [first, below @ ..] => {
-            let value =
-                below.iter().rev().fold(value.clone(), |inner, step| wrap_in_step(step, inner));
-            let (key, value) = match first {
-                PathStep::Key(key) => (Some(key.as_str()), value),
-                PathStep::NamedItem(name) => (None, with_name(name, value)),
-            };
-            document.add(&at, key, &value)?;
-        }
+        rest => match wrap_in_path(rest, value) {
+            ConfigValue::Table(fields) => {
+                for (key, value) in fields {
+                    document.add(&at, Some(&key), &value)?;
+                }
+            }
+            ConfigValue::List(items) => {
+                for value in items {
+                    document.add(&at, None, &value)?;
+                }
+            }
+            _ => {}
+        },
     }
     finish_edit(mark, &document, expected)
 }
@@ -58,35 +62,13 @@ fn finish_edit(
     document: &YamlDocument,
     expected: ConfigValue,
 ) -> Result<String, EditError> {
-    if canonical(document.data().clone()) != canonical(expected) {
+    if !is_same_value(document.data(), &expected) {
         return Err(EditError::Unsupported(
             "it shares an anchor, a `<<` key or a line with other parts; change it by hand"
                 .to_owned(),
         ));
     }
     Ok(format!("{mark}{}", document.text()))
-}
-
-/// Sorts the keys of every table, because the position of a new field does not matter.
-fn canonical(data: ConfigValue) -> ConfigValue {
-    match data {
-        ConfigValue::List(items) => ConfigValue::List(items.into_iter().map(canonical).collect()),
-        ConfigValue::Table(members) => {
-            let members = members.into_iter().map(|(key, value)| (key, canonical(value)));
-            let mut members: Vec<_> = members.collect();
-            members.sort_by(|(a, _), (b, _)| a.cmp(b));
-            ConfigValue::Table(members)
-        }
-        other => other,
-    }
-}
-
-/// Wraps a value in the table or list that a step leads into.
-fn wrap_in_step(step: &PathStep, inner: ConfigValue) -> ConfigValue {
-    match step {
-        PathStep::Key(key) => ConfigValue::Table(vec![(key.clone(), inner)]),
-        PathStep::NamedItem(name) => ConfigValue::List(vec![with_name(name, inner)]),
-    }
 }
 
 /// Returns a list item with its name first.
@@ -150,15 +132,11 @@ fn data_with(
         (ConfigValue::List(items), Some(index)) => {
             items[index] = data_with(&items[index], rest, value, &at)?
         }
-        (data, _) => {
-            let inner =
-                rest.iter().rev().fold(value.clone(), |inner, step| wrap_in_step(step, inner));
-            match (wrap_in_step(step, inner), data) {
-                (ConfigValue::Table(more), ConfigValue::Table(members)) => members.extend(more),
-                (ConfigValue::List(more), ConfigValue::List(items)) => items.extend(more),
-                (whole, data) => *data = whole,
-            }
-        }
+        (data, _) => match (wrap_in_path(path, value), data) {
+            (ConfigValue::Table(more), ConfigValue::Table(members)) => members.extend(more),
+            (ConfigValue::List(more), ConfigValue::List(items)) => items.extend(more),
+            (whole, data) => *data = whole,
+        },
     }
     Ok(data)
 }

@@ -26,7 +26,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
         permissions: permissions::read(top),
         ..FileSettings::default()
     },
-    write_settings: permissions::write,
+    write_settings: |settings, losses| permissions::KEYS.write(settings, losses),
     translate_rule: |effect, rule, _| permissions::translate_rule(effect, &rule.subject),
     ..mcp_json::FORMAT
 };

@@ -11,7 +11,7 @@ use toolgate_model::{ApprovalMode, HttpTransportKind, ServerSpec, ToolSpec, Tran
 use crate::FileRef;
 use crate::common::entry::{EntryField, LeastTimeout, TimeoutField, TimeoutScope};
 use crate::common::fields::TimeUnit;
-use crate::common::server::{self, EntryKeys};
+use crate::common::server::{self, EntryKeys, SSE, STREAMABLE};
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{DialectFormat, EnabledField};
 
@@ -43,10 +43,10 @@ const KEYS: EntryKeys = EntryKeys {
     transport_keys: &["type", "transportType"],
     transport_names: &[
         ("stdio", None),
-        ("sse", Some(HttpTransportKind::Sse)),
-        ("streamableHttp", Some(HttpTransportKind::Streamable)),
-        ("streamable-http", Some(HttpTransportKind::Streamable)),
-        ("http", Some(HttpTransportKind::Streamable)),
+        ("sse", SSE),
+        ("streamableHttp", STREAMABLE),
+        ("streamable-http", STREAMABLE),
+        ("http", STREAMABLE),
     ],
     ..EntryKeys::COMMON
 };

@@ -79,12 +79,8 @@ const APPROVALS: [(&str, ApprovalMode); 4] = [
     ("writes", ApprovalMode::Writes),
     ("approve", ApprovalMode::Never),
 ];
-const START_TIMEOUT: TimeoutField = TimeoutField {
-    key: "startup_timeout_sec",
-    unit: TimeUnit::Seconds,
-    scope: TimeoutScope::Start,
-    least: None,
-};
+const START_TIMEOUT: TimeoutField =
+    TimeoutField::new("startup_timeout_sec", TimeUnit::Seconds, TimeoutScope::Start);
 const CALL_TIMEOUT: TimeoutField =
     TimeoutField { key: "tool_timeout_sec", scope: TimeoutScope::Calls, ..START_TIMEOUT };
 /// The login with an account of ChatGPT.

@@ -3,11 +3,11 @@
 //! Blocks from Continue's hub (`uses`) declare nothing that can be started. Headers are inside
 //! `requestOptions`; its other fields are kept for Continue.
 
-use toolgate_model::{ConfigValue, HttpSpec, HttpTransportKind, Secret, ServerSpec, TransportSpec};
+use toolgate_model::{ConfigValue, HttpSpec, Secret, ServerSpec, TransportSpec};
 
 use crate::common::entry::{EntryField, TimeoutField, TimeoutScope, keep, take_kept_field};
 use crate::common::fields::TimeUnit;
-use crate::common::server::{self, EntryKeys};
+use crate::common::server::{self, EntryKeys, SSE, STREAMABLE};
 use crate::common::tree::TreeNode;
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{DialectFormat, ServerEntries, ServersLocation};
@@ -23,12 +23,11 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
     servers_only: false,
     fields: &[
         EntryField::Other(read_transport, write_transport),
-        EntryField::Timeout(TimeoutField {
-            key: "connectionTimeout",
-            unit: TimeUnit::Millis,
-            scope: TimeoutScope::Start,
-            least: None,
-        }),
+        EntryField::Timeout(TimeoutField::new(
+            "connectionTimeout",
+            TimeUnit::Millis,
+            TimeoutScope::Start,
+        )),
         EntryField::Kept(&["serverName", "faviconUrl", "sourceFile"]),
     ],
     server_groups: Some(|top| {
@@ -49,11 +48,7 @@ const ID: &str = "continue";
 // Without a type Continue tries both HTTP transports, as Toolgate does.
 const KEYS: EntryKeys = EntryKeys {
     transport_keys: &["type"],
-    transport_names: &[
-        ("stdio", None),
-        ("sse", Some(HttpTransportKind::Sse)),
-        ("streamable-http", Some(HttpTransportKind::Streamable)),
-    ],
+    transport_names: &[("stdio", None), ("sse", SSE), ("streamable-http", STREAMABLE)],
     ..EntryKeys::COMMON
 };
 /// Fields of `requestOptions` that only Continue uses.

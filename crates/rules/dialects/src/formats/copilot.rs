@@ -4,7 +4,7 @@ use toolgate_model::{ConfigValue, HttpTransportKind, ServerSpec, ToolSelection, 
 
 use crate::VariableSyntax;
 use crate::common::entry::{EntryField, exact_names};
-use crate::common::server::EntryKeys;
+use crate::common::server::{AUTO, EntryKeys, SSE, STREAMABLE};
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::DialectFormat;
 
@@ -15,18 +15,8 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
     variables: VariableSyntax::Braces,
     keys: EntryKeys {
         transport_keys: &["type"],
-        transport_names: &[
-            ("local", None),
-            ("stdio", None),
-            ("http", Some(HttpTransportKind::Auto)),
-            ("sse", Some(HttpTransportKind::Sse)),
-        ],
-        written_names: &[
-            ("local", None),
-            ("http", Some(HttpTransportKind::Auto)),
-            ("http", Some(HttpTransportKind::Streamable)),
-            ("sse", Some(HttpTransportKind::Sse)),
-        ],
+        transport_names: &[("local", None), ("stdio", None), ("http", AUTO), ("sse", SSE)],
+        written_names: &[("local", None), ("http", AUTO), ("http", STREAMABLE), ("sse", SSE)],
         lost_kinds: &[HttpTransportKind::Streamable],
         ..EntryKeys::COMMON
     },

@@ -10,7 +10,7 @@ use toolgate_model::{
 };
 
 use crate::common::entry::{EntryField, render_literal};
-use crate::common::rules::{self, InvalidRuleHandling};
+use crate::common::rules::{self, PermissionKeys};
 use crate::common::server::{self, EntryKeys};
 use crate::common::tree::TreeNode;
 use crate::common::{EntryWriter, TableFields};
@@ -52,14 +52,19 @@ const FOR_ALL: [&[&str]; 4] = [
     &["agentic_wrap_llm"],
     &["agentic_wrap_model"],
 ];
-/// The names of modes; the first name of a mode is the one that is written. `allow` refuses what
-/// `limited` would ask about. The file edits that `acceptEdits` allows are not MCP calls.
-const MODES: [(&str, PolicyMode); 4] = [
-    ("ask", PolicyMode::Ask),
-    ("yolo", PolicyMode::Full),
-    ("allow", PolicyMode::Limited),
-    ("acceptEdits", PolicyMode::Ask),
-];
+/// The names of the permission fields. `allow` refuses what `limited` would ask about. The file
+/// edits that `acceptEdits` allows are not MCP calls.
+const PERMISSIONS: PermissionKeys = PermissionKeys {
+    path: &["permissions"],
+    mode: "mode",
+    modes: &[
+        ("ask", PolicyMode::Ask),
+        ("yolo", PolicyMode::Full),
+        ("allow", PolicyMode::Limited),
+        ("acceptEdits", PolicyMode::Ask),
+    ],
+    lists: ["allow", "ask", "deny"],
+};
 /// The mode in which no tools are called.
 const PLAN: &str = "plan";
 /// The rule with the same effect.
@@ -84,13 +89,7 @@ fn read_settings(top: &mut TableFields<'_>) -> FileSettings {
 fn write_settings(settings: &FileSettings, losses: &mut ConversionLosses) -> WrittenSettings {
     let mut settings = settings.clone();
     let kept = settings.extras.remove(ID);
-    let permissions = rules::take_permissions(&settings, losses);
-    let mut written = WrittenSettings::new();
-    let permissions =
-        rules::fields(&permissions, ("mode", &MODES), ["allow", "ask", "deny"], losses);
-    if !permissions.is_empty() {
-        written.push((&["permissions"], ConfigValue::Table(permissions)));
-    }
+    let mut written = PERMISSIONS.write(&settings, losses);
     if let Some(ConfigValue::Table(fields)) = kept.as_ref().map(Secret::expose) {
         for (key, said) in fields {
             match FOR_ALL.iter().find(|path| path[0] == key) {
@@ -110,15 +109,10 @@ fn is_config(top: &TableFields<'_>) -> bool {
 /// Reads the rules as written: they use core-agent's tool names.
 fn permissions(fields: &mut TableFields<'_>) -> Permissions {
     let plan = fields.node("mode").filter(|node| node.text() == Some(PLAN));
-    let mut said = Permissions {
-        allow: rules::read_rules(fields, "allow", InvalidRuleHandling::Skip),
-        ask: rules::read_rules(fields, "ask", InvalidRuleHandling::Keep),
-        deny: rules::read_rules(fields, "deny", InvalidRuleHandling::Keep),
-        ..Permissions::default()
-    };
+    let mut said = PERMISSIONS.read_lists(fields);
     match plan {
         Some(node) => said.deny.push(rules::rule(EVERYTHING, fields.position_at(node.at))),
-        None => said.mode = rules::mode(fields, &MODES),
+        None => said.mode = rules::mode(fields, PERMISSIONS.modes),
     }
     said
 }

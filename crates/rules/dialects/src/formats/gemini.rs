@@ -9,7 +9,7 @@ use toolgate_model::{AuthProvider, AuthSpec, HttpTransportKind, ServerSpec, Tran
 use crate::common::entry::{self, EntryField, TimeoutField, TimeoutScope};
 use crate::common::fields::TimeUnit;
 use crate::common::oauth::{self, OAuthField};
-use crate::common::server::{self, EntryKeys};
+use crate::common::server::{self, EntryKeys, SSE, STREAMABLE};
 use crate::common::tool_filter::ToolFilterKeys;
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{DialectFormat, ServerFilterKeys};
@@ -32,12 +32,7 @@ pub(crate) const LLXPRT: DialectFormat = DialectFormat {
         EntryField::Tools(ToolFilterKeys { include: "includeTools", exclude: "excludeTools" }),
         EntryField::Flag("trust", |spec| &mut spec.trust),
         EntryField::Text("description", |spec| &mut spec.description),
-        EntryField::Timeout(TimeoutField {
-            key: "timeout",
-            unit: TimeUnit::Millis,
-            scope: TimeoutScope::All,
-            least: None,
-        }),
+        EntryField::Timeout(TimeoutField::new("timeout", TimeUnit::Millis, TimeoutScope::All)),
         EntryField::Kept(&["extension", "tcp"]),
     ],
     // Lists of the wrong type are reported, because they would disable nothing.
@@ -76,14 +71,11 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
 const KEYS: EntryKeys = EntryKeys {
     transport_names: &[
         ("stdio", None),
-        ("http", Some(HttpTransportKind::Streamable)),
-        ("sse", Some(HttpTransportKind::Sse)),
-        ("streamable-http", Some(HttpTransportKind::Streamable)),
+        ("http", STREAMABLE),
+        ("sse", SSE),
+        ("streamable-http", STREAMABLE),
     ],
-    written_names: &[
-        ("http", Some(HttpTransportKind::Streamable)),
-        ("sse", Some(HttpTransportKind::Sse)),
-    ],
+    written_names: &[("http", STREAMABLE), ("sse", SSE)],
     ..EntryKeys::COMMON
 };
 /// The older field for an endpoint, which implies the transport.

@@ -34,12 +34,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
     enabled: Some(EnabledField { is_required: true, ..EnabledField::ENABLED }),
     fields: &[
         EntryField::Other(read_transport, write_transport),
-        EntryField::Timeout(TimeoutField {
-            key: "timeout",
-            unit: TimeUnit::Seconds,
-            scope: TimeoutScope::All,
-            least: None,
-        }),
+        EntryField::Timeout(TimeoutField::new("timeout", TimeUnit::Seconds, TimeoutScope::All)),
         EntryField::Names("available_tools", "include", |spec| &mut spec.selection.include),
         EntryField::ReadOnly(|entry, spec| {
             let description = entry.text("description").filter(|text| !text.is_empty());

@@ -6,16 +6,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use toolgate_model::{
-    ConfigValue, HttpTransportKind, OAuthSpec, Secret, ServerName, ServerSpec, TransportSpec,
-};
+use toolgate_model::{ConfigValue, OAuthSpec, Secret, ServerName, ServerSpec, TransportSpec};
 
 use crate::common::entry::{
     self, EntryField, LeastTimeout, TimeoutField, TimeoutScope, render_literal,
 };
 use crate::common::fields::TimeUnit;
 use crate::common::oauth;
-use crate::common::server::{self, EntryKeys};
+use crate::common::server::{self, AUTO, EntryKeys, SSE, STREAMABLE};
 use crate::common::tree::{TreeMember, find, find_table};
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{
@@ -64,11 +62,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
 };
 
 const KEYS: EntryKeys = EntryKeys {
-    written_names: &[
-        ("http", Some(HttpTransportKind::Auto)),
-        ("streamable-http", Some(HttpTransportKind::Streamable)),
-        ("sse", Some(HttpTransportKind::Sse)),
-    ],
+    written_names: &[("http", AUTO), ("streamable-http", STREAMABLE), ("sse", SSE)],
     ..EntryKeys::COMMON
 };
 /// The names of the map; Nyzhi also accepts the second.

@@ -2,10 +2,10 @@
 //!
 //! Strings contain no variables. Headers are sent, as Nyzhi's documentation says.
 
-use toolgate_model::{ConfigScope, ConfigValue, Effect};
+use toolgate_model::{ConfigScope, Effect};
 
 use crate::common::TableFields;
-use crate::common::rules::{self, InvalidRuleHandling};
+use crate::common::rules::{self, InvalidRuleHandling, PermissionKeys};
 use crate::common::server::EntryKeys;
 use crate::dialect_format::{DialectFormat, RuleTranslation, ServersLocation};
 use crate::{FileSettings, Permissions, PolicyMode, Syntax};
@@ -24,15 +24,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
         let permissions = agent.with_table("trust", permissions).unwrap_or_default();
         FileSettings { permissions, ..FileSettings::default() }
     },
-    write_settings: |settings, losses| {
-        let permissions = rules::take_permissions(settings, losses);
-        let lists = ["allow_tools", "always_ask", "deny_tools"];
-        let trust = rules::fields(&permissions, ("mode", &MODES), lists, losses);
-        match trust.is_empty() {
-            true => Vec::new(),
-            false => vec![(&["agent", "trust"], ConfigValue::Table(trust))],
-        }
-    },
+    write_settings: |settings, losses| KEYS.write(settings, losses),
     translate_rule: |effect, rule, permissions| {
         let limited = permissions.mode.is_some_and(|mode| mode.value == PolicyMode::Limited);
         match rule.subject.as_str() {
@@ -53,14 +45,18 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
     ..DialectFormat::MCP_SERVERS
 };
 
-/// The names of modes; the first name of a mode is the one that is written. The file edits that
-/// `autoedit` allows are not MCP calls.
-const MODES: [(&str, PolicyMode); 4] = [
-    ("off", PolicyMode::Ask),
-    ("limited", PolicyMode::Limited),
-    ("full", PolicyMode::Full),
-    ("autoedit", PolicyMode::Ask),
-];
+/// The names of the fields. The file edits that `autoedit` allows are not MCP calls.
+const KEYS: PermissionKeys = PermissionKeys {
+    path: &["agent", "trust"],
+    mode: "mode",
+    modes: &[
+        ("off", PolicyMode::Ask),
+        ("limited", PolicyMode::Limited),
+        ("full", PolicyMode::Full),
+        ("autoedit", PolicyMode::Ask),
+    ],
+    lists: ["allow_tools", "always_ask", "deny_tools"],
+};
 /// The word for every tool in the list of denied tools.
 const EVERY: &str = "*";
 /// Fields of `[agent.trust]` about files, or about remembering approvals.
@@ -69,13 +65,7 @@ const OTHERS: [&str; 3] = ["allow_paths", "deny_paths", "remember_approvals"];
 /// Reads the rules as written: they use Nyzhi's tool names.
 fn permissions(trust: &mut TableFields<'_>) -> Permissions {
     trust.mark_known(&OTHERS);
-    let mut allow = rules::read_rules(trust, "allow_tools", InvalidRuleHandling::Skip);
-    allow.extend(rules::read_rules(trust, "auto_approve", InvalidRuleHandling::Skip));
-    Permissions {
-        mode: rules::mode(trust, &MODES),
-        allow,
-        ask: rules::read_rules(trust, "always_ask", InvalidRuleHandling::Keep),
-        deny: rules::read_rules(trust, "deny_tools", InvalidRuleHandling::Keep),
-        ..Permissions::default()
-    }
+    let mut said = KEYS.read_lists(trust);
+    said.allow.extend(rules::read_rules(trust, "auto_approve", InvalidRuleHandling::Skip));
+    Permissions { mode: rules::mode(trust, KEYS.modes), ..said }
 }

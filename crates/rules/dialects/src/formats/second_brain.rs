@@ -9,10 +9,10 @@ mod review;
 
 use std::path::PathBuf;
 
-use toolgate_model::{ConfigValue, HttpTransportKind, ServerName, ServerSpec, TransportSpec};
+use toolgate_model::{ConfigValue, ServerName, ServerSpec, TransportSpec};
 
 use crate::common::entry::EntryField;
-use crate::common::server::{self, EntryKeys};
+use crate::common::server::{self, AUTO, EntryKeys, SSE, STREAMABLE};
 use crate::common::tree::{TreeMember, TreeNode, find, find_path};
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{DialectFormat, EnabledField, ServerEntries, ServersLocation};
@@ -96,16 +96,16 @@ const KEYS: EntryKeys = EntryKeys {
     transport_keys: &["transport"],
     transport_names: &[
         ("stdio", None),
-        ("streamable_http", Some(HttpTransportKind::Streamable)),
-        ("streamable-http", Some(HttpTransportKind::Streamable)),
-        ("http", Some(HttpTransportKind::Auto)),
-        ("sse", Some(HttpTransportKind::Sse)),
+        ("streamable_http", STREAMABLE),
+        ("streamable-http", STREAMABLE),
+        ("http", AUTO),
+        ("sse", SSE),
     ],
     written_names: &[
         ("stdio", None),
-        ("streamable_http", Some(HttpTransportKind::Streamable)),
-        ("http", Some(HttpTransportKind::Auto)),
-        ("sse", Some(HttpTransportKind::Sse)),
+        ("streamable_http", STREAMABLE),
+        ("http", AUTO),
+        ("sse", SSE),
     ],
     ..EntryKeys::COMMON
 };

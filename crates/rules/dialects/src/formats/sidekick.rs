@@ -41,12 +41,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
 };
 
 const VERSION: &str = "1.0";
-const TIMEOUT: TimeoutField = TimeoutField {
-    key: "timeout",
-    unit: TimeUnit::Seconds,
-    scope: TimeoutScope::Start,
-    least: None,
-};
+const TIMEOUT: TimeoutField = TimeoutField::new("timeout", TimeUnit::Seconds, TimeoutScope::Start);
 
 fn read_process(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
     let started = entry.with_table("server_config", server_config);

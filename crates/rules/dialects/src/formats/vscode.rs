@@ -6,13 +6,11 @@
 
 mod inputs;
 
-use toolgate_model::{
-    ConfigValue, HttpTransportKind, SandboxSpec, ServerName, ServerSpec, TransportSpec,
-};
+use toolgate_model::{ConfigValue, SandboxSpec, ServerName, ServerSpec, TransportSpec};
 
 use crate::common::entry::EntryField;
 use crate::common::oauth::OAuthField;
-use crate::common::server::{self, EntryKeys};
+use crate::common::server::{self, AUTO, EntryKeys, SSE, STREAMABLE};
 use crate::common::tree::{TreeMember, TreeNode, find, find_path};
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{DialectFormat, ServerGroup, ServersLocation};
@@ -92,17 +90,8 @@ const ID: &str = "vscode";
 // VS Code tries Streamable HTTP first.
 const KEYS: EntryKeys = EntryKeys {
     transport_keys: &["type"],
-    transport_names: &[
-        ("stdio", None),
-        ("http", Some(HttpTransportKind::Auto)),
-        ("sse", Some(HttpTransportKind::Sse)),
-    ],
-    written_names: &[
-        ("stdio", None),
-        ("http", Some(HttpTransportKind::Auto)),
-        ("http", Some(HttpTransportKind::Streamable)),
-        ("sse", Some(HttpTransportKind::Sse)),
-    ],
+    transport_names: &[("stdio", None), ("http", AUTO), ("sse", SSE)],
+    written_names: &[("stdio", None), ("http", AUTO), ("http", STREAMABLE), ("sse", SSE)],
     env_file: Some("envFile"),
     ..EntryKeys::COMMON
 };

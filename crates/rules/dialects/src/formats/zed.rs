@@ -32,12 +32,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
             &[("client_id", OAuthField::CLIENT_ID), ("client_secret", OAuthField::ClientSecret)],
         ),
         EntryField::Enabled,
-        EntryField::Timeout(TimeoutField {
-            key: "timeout",
-            unit: TimeUnit::Seconds,
-            scope: TimeoutScope::Calls,
-            least: None,
-        }),
+        EntryField::Timeout(TimeoutField::new("timeout", TimeUnit::Seconds, TimeoutScope::Calls)),
         EntryField::Kept(&KEPT),
     ],
     read: |format, name, fields| match is_extension(fields) {

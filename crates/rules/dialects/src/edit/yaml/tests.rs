@@ -324,3 +324,17 @@ fn lines_of_others(text: &str, key: &str) -> Vec<String> {
     }
     kept
 }
+
+/// Sorts the keys of every table, because the position of a new field does not matter.
+fn canonical(data: ConfigValue) -> ConfigValue {
+    match data {
+        ConfigValue::List(items) => ConfigValue::List(items.into_iter().map(canonical).collect()),
+        ConfigValue::Table(members) => {
+            let members = members.into_iter().map(|(key, value)| (key, canonical(value)));
+            let mut members: Vec<_> = members.collect();
+            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            ConfigValue::Table(members)
+        }
+        other => other,
+    }
+}
