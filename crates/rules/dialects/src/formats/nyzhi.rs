@@ -65,7 +65,10 @@ const OTHERS: [&str; 3] = ["allow_paths", "deny_paths", "remember_approvals"];
 /// Reads the rules as written: they use Nyzhi's tool names.
 fn permissions(trust: &mut TableFields<'_>) -> Permissions {
     trust.mark_known(&OTHERS);
-    let mut said = KEYS.read_lists(trust);
-    said.allow.extend(rules::read_rules(trust, "auto_approve", InvalidRuleHandling::Skip));
-    Permissions { mode: rules::mode(trust, KEYS.modes), ..said }
+    trust.mark_known(&[KEYS.lists[0]]);
+    let more = rules::read_rules(trust, "auto_approve", InvalidRuleHandling::Skip);
+    let mode = rules::mode(trust, KEYS.modes);
+    let mut said = Permissions { mode, ..KEYS.read_lists(trust) };
+    said.allow.extend(more);
+    said
 }
