@@ -71,15 +71,16 @@ pub fn parse_result(result: &Value) -> ResultContent {
     let text = parts.iter().filter_map(ParsedBlock::model_text).chain(fallback.clone());
     let plain = parts.iter().map(ParsedBlock::to_text).chain(fallback.filter(|_| parts.is_empty()));
     let (text, plain) = (joined(text), joined(plain));
-    ResultContent {
-        text,
-        display: escape_invisible_lines(&plain),
-        plain,
-        binary: parts.iter().filter_map(ParsedBlock::binary).collect(),
-        links: parts.iter().filter_map(ParsedBlock::link).collect(),
-        structured,
-        is_error: result["isError"] == true,
+    let (mut binary, mut links) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            ParsedBlock::Binary(content) => binary.push(content),
+            ParsedBlock::Link(link) => links.push(link),
+            ParsedBlock::Text(_) | ParsedBlock::Unknown(_) => {}
+        }
     }
+    let (display, is_error) = (escape_invisible_lines(&plain), result["isError"] == true);
+    ResultContent { text, binary, links, structured, is_error, display, plain }
 }
 
 /// Returns the text of one content block, for example of a prompt message.
@@ -158,20 +159,6 @@ impl ParsedBlock {
         match self {
             Self::Binary(binary) if binary.kind != "resource" => None,
             part => Some(part.to_text()),
-        }
-    }
-
-    fn binary(&self) -> Option<BinaryContent> {
-        match self {
-            Self::Binary(binary) => Some(binary.clone()),
-            _ => None,
-        }
-    }
-
-    fn link(&self) -> Option<ResourceLink> {
-        match self {
-            Self::Link(link) => Some(link.clone()),
-            _ => None,
         }
     }
 }

@@ -113,11 +113,6 @@ impl Home {
         self.state.join("control.sock")
     }
 
-    /// Returns the folder of log files.
-    pub fn logs_dir(&self) -> PathBuf {
-        self.state.join("logs")
-    }
-
     /// Returns the folder for data that can be recreated.
     pub fn cache_dir(&self) -> &Path {
         &self.cache
@@ -159,7 +154,7 @@ mod tests {
         let named = Home::find(Some("/h".into()), &env(&[("TOOLGATE_HOME", "/other")])).unwrap();
         let paths = [named.config_file(), named.state_db(), named.control_socket()];
         assert!(paths.iter().all(|path| path.starts_with("/h")), "{paths:?}");
-        assert!(named.cache_dir().starts_with("/h") && named.logs_dir().starts_with("/h"));
+        assert!(named.cache_dir().starts_with("/h"));
         assert_eq!(named.system_file(), None);
 
         let from_env = Home::find(None, &env(&[("TOOLGATE_HOME", "/h"), ("HOME", "/u")])).unwrap();

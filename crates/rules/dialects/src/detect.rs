@@ -10,46 +10,6 @@ use crate::common::tree::{TreeMember, TreeNode, TreeValue, find, find_table as t
 use crate::formats::{mcp_json, opencode};
 use crate::{Dialect, Syntax};
 
-/// Path suffixes, in lower case, that identify a dialect.
-const PATH_SUFFIXES: [(&str, Dialect); 36] = [
-    ("toolgate.toml", Dialect::Toolgate),
-    ("toolgate/config.toml", Dialect::Toolgate),
-    (".mcp.json", Dialect::McpJson),
-    ("managed-mcp.json", Dialect::McpJson),
-    (".config/mcp/mcp.json", Dialect::McpJson),
-    (".agents/mcp/servers.json", Dialect::McpJson),
-    (".claude.json", Dialect::ClaudeCode),
-    ("claude_desktop_config.json", Dialect::ClaudeDesktop),
-    (".codex/config.toml", Dialect::Codex),
-    (".gemini/settings.json", Dialect::Gemini),
-    ("gemini-cli/settings.json", Dialect::Gemini),
-    (".llxprt/settings.json", Dialect::Llxprt),
-    ("llxprt-code/settings.json", Dialect::Llxprt),
-    (".agents/mcp.json", Dialect::CoreAgent),
-    (".agents/config.json", Dialect::CoreAgent),
-    ("mcp_tools_config.json", Dialect::Sidekick),
-    (".nyzhi/config.toml", Dialect::Nyzhi),
-    ("nyzhi/config.toml", Dialect::Nyzhi),
-    ("secondbrain.yaml", Dialect::SecondBrain),
-    ("secondbrain.yml", Dialect::SecondBrain),
-    (".vscode/mcp.json", Dialect::VsCode),
-    (".cursor/mcp.json", Dialect::Cursor),
-    (".codeium/mcp_config.json", Dialect::Windsurf),
-    ("windsurf/mcp_config.json", Dialect::Windsurf),
-    ("cline_mcp_settings.json", Dialect::Cline),
-    ("mcp_settings.json", Dialect::Cline),
-    (".kilocode/mcp.json", Dialect::Cline),
-    (".roo/mcp.json", Dialect::Cline),
-    (".zed/settings.json", Dialect::Zed),
-    ("zed/settings.json", Dialect::Zed),
-    ("opencode.json", Dialect::OpenCode),
-    ("opencode.jsonc", Dialect::OpenCode),
-    ("goose/config.yaml", Dialect::Goose),
-    ("goose/config.yml", Dialect::Goose),
-    ("mcp-config.json", Dialect::Copilot),
-    (".github/mcp.json", Dialect::Copilot),
-];
-
 /// The hosts whose files have a map `mcpServers`.
 const FAMILY: [Dialect; 9] = [
     Dialect::McpJson,
@@ -104,8 +64,9 @@ impl Dialect {
             let mut parts = parts.iter().rev();
             place.rsplit('/').all(|part| parts.next().is_some_and(|it| it == part))
         };
-        if let Some((_, dialect)) = PATH_SUFFIXES.iter().find(|(place, _)| is_there(place)) {
-            return Some(*dialect);
+        let is_own = |dialect: &Self| dialect.format().paths.iter().any(|place| is_there(place));
+        if let Some(dialect) = Self::ALL.into_iter().find(is_own) {
+            return Some(dialect);
         }
         let (name, folders) = parts.split_last()?;
         // The user file of VS Code and its forks: `Code/User/mcp.json`.

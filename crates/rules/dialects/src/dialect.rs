@@ -101,7 +101,7 @@ impl Dialect {
         self.format().name
     }
 
-    fn format(self) -> &'static DialectFormat {
+    pub(crate) fn format(self) -> &'static DialectFormat {
         match self {
             Self::Toolgate => &formats::toolgate::FORMAT,
             Self::McpJson => &formats::mcp_json::FORMAT,

@@ -127,6 +127,8 @@ pub(crate) type WrittenSettings = Vec<(&'static [&'static str], ConfigValue)>;
 pub(crate) struct DialectFormat {
     /// The name on the command line.
     pub name: &'static str,
+    /// The ends of the paths, in lower case, that identify the dialect.
+    pub paths: &'static [&'static str],
     /// The name under which an entry keeps fields that only this host uses.
     pub extras: &'static str,
     pub syntax: Syntax,
@@ -186,6 +188,7 @@ impl DialectFormat {
     /// A JSON document with a map `mcpServers` and nothing else.
     pub const MCP_SERVERS: Self = Self {
         name: "",
+        paths: &[],
         extras: "",
         syntax: Syntax::Json,
         servers: ServersLocation::Map(&["mcpServers"]),

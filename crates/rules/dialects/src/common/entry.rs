@@ -29,6 +29,8 @@ pub(crate) type WriteField = fn(&mut ServerSpec, &mut EntryWriter<'_>);
 pub(crate) enum EntryField {
     /// The process or the endpoint, by the names in [`DialectFormat::keys`].
     Transport,
+    /// The same, unless the function reports that the entry cannot be used and returns false.
+    CheckedTransport(fn(&mut TableFields<'_>) -> bool),
     /// The field in [`DialectFormat::enabled`].
     Enabled,
     Text(&'static str, fn(&mut ServerSpec) -> &mut Option<String>),
@@ -139,7 +141,11 @@ fn take_timeout(
 impl EntryField {
     fn read(&self, format: &DialectFormat, fields: &mut TableFields<'_>, spec: &mut ServerSpec) {
         match self {
-            Self::Transport => {
+            Self::CheckedTransport(check) if !check(fields) => {
+                fields.mark_known(format.keys.transport_keys);
+                fields.mark_known(&format.keys.fields());
+            }
+            Self::Transport | Self::CheckedTransport(_) => {
                 let found = server::read_transport(fields, &format.keys);
                 spec.transport = found.unwrap_or(TransportSpec::BuiltIn);
                 if let (TransportSpec::Http(_), Some(why)) = (&spec.transport, format.stdio_only) {
@@ -180,7 +186,9 @@ impl EntryField {
 
     fn write(&self, format: &DialectFormat, rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
         match self {
-            Self::Transport => server::write_transport(&mut rest.transport, &format.keys, writer),
+            Self::Transport | Self::CheckedTransport(_) => {
+                server::write_transport(&mut rest.transport, &format.keys, writer);
+            }
             Self::Enabled => {
                 let enabled = std::mem::replace(&mut rest.enabled, true);
                 if let Some(field) = format.enabled.filter(|field| !enabled || field.is_required) {

@@ -72,6 +72,12 @@ impl EntryKeys {
         cwd: None,
         ..Self::COMMON
     };
+
+    /// Returns the fields of a process and an endpoint.
+    pub fn fields(&self) -> Vec<&'static str> {
+        let fields = [self.command, self.args, self.env, self.url, self.headers];
+        fields.into_iter().chain(self.cwd).chain(self.env_file).collect()
+    }
 }
 
 /// Reads either the process to start or the endpoint to connect to. If the entry names a transport,

@@ -18,6 +18,7 @@ use crate::dialect_format::{DialectFormat, ServerEntries, ServerGroup};
 /// The dialect of Claude Code's own files.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "claude-code",
+    paths: &[".claude.json"],
     servers_only: false,
     locate_server: |_, _| None,
     project_keys,

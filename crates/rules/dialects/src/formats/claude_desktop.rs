@@ -8,6 +8,7 @@ use crate::dialect_format::DialectFormat;
 /// The dialect of Claude Desktop.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "claude-desktop",
+    paths: &["claude_desktop_config.json"],
     extras: "claude-desktop",
     servers_only: false,
     stdio_only: Some("Claude Desktop only starts processes"),

@@ -18,6 +18,7 @@ use crate::dialect_format::{DialectFormat, EnabledField};
 /// The dialect of Cline, Kilo and Roo.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "cline",
+    paths: &["cline_mcp_settings.json", "mcp_settings.json", ".kilocode/mcp.json", ".roo/mcp.json"],
     extras: "cline",
     enabled: Some(EnabledField::DISABLED),
     fields: &[

@@ -25,6 +25,7 @@ use crate::template::{TemplateVariable, is_env_name};
 /// The dialect of Codex.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: ID,
+    paths: &[".codex/config.toml"],
     extras: ID,
     syntax: Syntax::Toml,
     servers: ServersLocation::Map(&["mcp_servers"]),

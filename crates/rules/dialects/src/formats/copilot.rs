@@ -11,6 +11,7 @@ use crate::dialect_format::DialectFormat;
 /// The dialect of Copilot CLI.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "copilot",
+    paths: &["mcp-config.json", ".github/mcp.json"],
     extras: "copilot",
     variables: VariableSyntax::Braces,
     keys: EntryKeys {

@@ -23,6 +23,7 @@ use crate::{FileSettings, Permissions, PolicyMode, VariableSyntax, template};
 /// The dialect of core-agent.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: ID,
+    paths: &[".agents/mcp.json", ".agents/config.json"],
     extras: ID,
     servers: ServersLocation::Map(&["servers"]),
     variables: VariableSyntax::EnvPrefix,

@@ -12,6 +12,7 @@ use crate::dialect_format::DialectFormat;
 /// The dialect of Cursor.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "cursor",
+    paths: &[".cursor/mcp.json"],
     extras: "cursor",
     variables: VariableSyntax::Editor,
     keys: EntryKeys {

@@ -18,6 +18,7 @@ use crate::{FileSettings, VariableSyntax};
 /// The dialect of LLxprt Code.
 pub(crate) const LLXPRT: DialectFormat = DialectFormat {
     name: "llxprt",
+    paths: &[".llxprt/settings.json", "llxprt-code/settings.json"],
     extras: "llxprt",
     variables: VariableSyntax::Dollar,
     servers_only: false,
@@ -57,6 +58,7 @@ pub(crate) const LLXPRT: DialectFormat = DialectFormat {
 /// The dialect of Gemini CLI. It does not read `transport`, which LLxprt documents.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "gemini",
+    paths: &[".gemini/settings.json", "gemini-cli/settings.json"],
     extras: "gemini",
     read: |format, name, fields| {
         let found = entry::read(format, name, fields);

@@ -27,6 +27,7 @@ use crate::template::{self, ConfigTemplatePart, TemplateVariable, VariableSource
 /// `description`.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: ID,
+    paths: &["goose/config.yaml", "goose/config.yml"],
     extras: ID,
     syntax: Syntax::Yaml,
     servers: ServersLocation::Map(&["extensions"]),

@@ -24,14 +24,13 @@ use crate::{VariableSyntax, template};
 /// The dialect of `.mcp.json`.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "mcp-json",
+    paths: &[".mcp.json", "managed-mcp.json", ".config/mcp/mcp.json", ".agents/mcp/servers.json"],
     extras: "mcp-json",
     variables: VariableSyntax::Braces,
     enabled: Some(EnabledField { opposite_field: Some("enabled"), ..EnabledField::DISABLED }),
     keys: KEYS,
     fields: &[
-        EntryField::Other(read_transport, |rest, writer| {
-            server::write_transport(&mut rest.transport, &KEYS, writer);
-        }),
+        EntryField::CheckedTransport(check_transport),
         EntryField::Enabled,
         EntryField::Timeout(TimeoutField {
             key: "timeout",
@@ -106,20 +105,17 @@ pub(crate) fn bare_servers(document: &[TreeMember]) -> Option<&[TreeMember]> {
     is_bare.then_some(servers)
 }
 
-/// Reads the transport. This dialect has a type for WebSocket, so the error says that it is not
-/// supported instead of unknown.
-fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
+/// Rejects the type for WebSocket, which this dialect has: it is not supported, not unknown.
+fn check_transport(entry: &mut TableFields<'_>) -> bool {
     for tag in KEYS.transport_keys {
         if let Some(node) = entry.node(tag).filter(|node| node.text() == Some("ws")) {
             let hint = "use its \"http\" or \"sse\" endpoint, if it has one";
             let problem = "is of type \"ws\": WebSocket is not supported";
             entry.error_with_value(node.at, problem, hint);
-            return entry.mark_known(&["command", "args", "env", "cwd", "url", "headers"]);
+            return false;
         }
     }
-    if let Some(transport) = server::read_transport(entry, &KEYS) {
-        spec.transport = transport;
-    }
+    true
 }
 
 /// Warns about a default that contains a variable. Values are expanded once, so the variable name

@@ -13,6 +13,7 @@ use crate::{FileSettings, Permissions, PolicyMode, Syntax};
 /// The dialect of Nyzhi.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "nyzhi",
+    paths: &[".nyzhi/config.toml", "nyzhi/config.toml"],
     extras: "nyzhi",
     syntax: Syntax::Toml,
     servers: ServersLocation::Map(&["mcp", "servers"]),

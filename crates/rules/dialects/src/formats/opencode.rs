@@ -25,6 +25,7 @@ use crate::dialect_format::{
 /// The dialect of opencode, first version.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "opencode",
+    paths: &["opencode.json", "opencode.jsonc"],
     extras: "opencode",
     servers: ServersLocation::Map(&["mcp"]),
     variables: VariableSyntax::Curly,
@@ -54,6 +55,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
 /// The dialect of opencode, second version.
 pub(crate) const V2_FORMAT: DialectFormat = DialectFormat {
     name: "opencode-v2",
+    paths: &[],
     extras: "opencode-v2",
     servers: ServersLocation::Map(&["mcp", "servers"]),
     enabled: Some(EnabledField { opposite_field: Some("enabled"), ..EnabledField::DISABLED }),

@@ -21,15 +21,15 @@ use crate::{FileSettings, Syntax};
 /// The dialect of SecondBrain.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "secondbrain",
+    paths: &["secondbrain.yaml", "secondbrain.yml"],
     extras: "secondbrain",
     syntax: Syntax::Yaml,
     servers: ServersLocation::List(&[LIST]),
     servers_only: false,
     enabled: Some(EnabledField { is_required: true, ..EnabledField::ENABLED }),
+    keys: KEYS,
     fields: &[
-        EntryField::Other(read_transport, |rest, writer| {
-            server::write_transport(&mut rest.transport, &KEYS, writer);
-        }),
+        EntryField::CheckedTransport(check_transport),
         EntryField::Other(read_confinement, write_confinement),
         EntryField::Text("manifest_digest", |spec| &mut spec.safety.manifest_digest),
         EntryField::Text("manifest_signature", |spec| &mut spec.safety.manifest_signature),
@@ -154,17 +154,14 @@ fn with_control_plane<'t>(top: &mut TableFields<'t>, read: impl FnOnce(&mut Tabl
     });
 }
 
-/// Reads the process to start or the endpoint to connect to. A list as `command` has its own error
-/// message, because the user meant the arguments too.
-fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
-    if let Some(node) = entry.node(KEYS.command).filter(|node| node.list().is_some()) {
-        let hint = "put only the program into `command`, and its arguments into `args`";
-        entry.error_at(node.at, "has a list as `command`", hint);
-        return entry.mark_known(&["transport", "args", "env", "cwd", "url", "headers"]);
-    }
-    if let Some(transport) = server::read_transport(entry, &KEYS) {
-        spec.transport = transport;
-    }
+/// Rejects a list as `command` with its own error message, because the user meant the arguments too.
+fn check_transport(entry: &mut TableFields<'_>) -> bool {
+    let Some(node) = entry.node(KEYS.command).filter(|node| node.list().is_some()) else {
+        return true;
+    };
+    let hint = "put only the program into `command`, and its arguments into `args`";
+    entry.error_at(node.at, "has a list as `command`", hint);
+    false
 }
 
 /// Reads what confines a process.

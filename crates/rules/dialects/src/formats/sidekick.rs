@@ -19,6 +19,7 @@ use crate::{FileSettings, template};
 /// The dialect of Sidekick.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "sidekick",
+    paths: &["mcp_tools_config.json"],
     extras: "sidekick",
     servers: ServersLocation::List(&["servers"]),
     stdio_only: Some("Sidekick only starts processes"),

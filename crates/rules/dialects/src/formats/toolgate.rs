@@ -21,6 +21,7 @@ use crate::{Syntax, VariableSyntax};
 /// Toolgate's own dialect.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "toolgate",
+    paths: &["toolgate.toml", "toolgate/config.toml"],
     extras: "toolgate",
     syntax: Syntax::Toml,
     servers: ServersLocation::Map(&["servers"]),

@@ -19,13 +19,13 @@ use crate::{FileSettings, VariableSyntax};
 /// The dialect of VS Code.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: ID,
+    paths: &[".vscode/mcp.json"],
     extras: ID,
     servers: ServersLocation::Map(&["servers"]),
     variables: VariableSyntax::Editor,
+    keys: KEYS,
     fields: &[
-        EntryField::Other(read_transport, |rest, writer| {
-            server::write_transport(&mut rest.transport, &KEYS, writer);
-        }),
+        EntryField::CheckedTransport(check_transport),
         EntryField::OAuth("oauth", &[("clientId", OAuthField::CLIENT_ID)]),
         EntryField::Other(read_sandbox, write_sandbox),
         // Watching, debugging, and where the server was found.
@@ -128,19 +128,15 @@ fn embedded_tables<'t>(top: &mut TableFields<'t>) -> Vec<TableFields<'t>> {
     found.filter_map(|node| Some(top.nested("`mcp`", node.at, node.table()?))).collect()
 }
 
-/// Reads the process to start or the endpoint to connect to.
-fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
-    if let Some(node) = entry.node("url")
-        && let Some(url) = node.text()
-        && let Some(scheme) = ["unix", "pipe"].into_iter().find(|it| has_scheme(url, it))
-    {
-        let problem = format!("has a {scheme} URL, which is not supported");
-        entry.error_at(node.at, &problem, "use an http:// or https:// URL");
-        return entry.mark_known(&["type", "command", "args", "env", "envFile", "cwd", "headers"]);
-    }
-    if let Some(transport) = server::read_transport(entry, &KEYS) {
-        spec.transport = transport;
-    }
+/// Rejects URLs that VS Code accepts and Toolgate does not.
+fn check_transport(entry: &mut TableFields<'_>) -> bool {
+    let node = entry.node("url");
+    let url = node.and_then(TreeNode::text).unwrap_or_default();
+    let scheme = ["unix", "pipe"].into_iter().find(|it| has_scheme(url, it));
+    let (Some(node), Some(scheme)) = (node, scheme) else { return true };
+    let problem = format!("has a {scheme} URL, which is not supported");
+    entry.error_at(node.at, &problem, "use an http:// or https:// URL");
+    false
 }
 
 fn read_sandbox(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {

@@ -13,6 +13,7 @@ use crate::dialect_format::{DialectFormat, EnabledField};
 /// The dialect of Windsurf.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "windsurf",
+    paths: &[".codeium/mcp_config.json", "windsurf/mcp_config.json"],
     extras: "windsurf",
     variables: VariableSyntax::Windsurf,
     enabled: Some(EnabledField::DISABLED),

@@ -19,6 +19,7 @@ use crate::dialect_format::{DialectFormat, EnabledField, ServersLocation};
 /// The dialect of Zed.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
     name: "zed",
+    paths: &[".zed/settings.json", "zed/settings.json"],
     extras: "zed",
     servers: ServersLocation::Map(&["context_servers"]),
     servers_only: false,
