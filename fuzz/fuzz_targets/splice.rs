@@ -11,9 +11,9 @@ fuzz_target!(|input: &[u8]| {
     let limits = MessageLimits::default();
     let Ok(frame) = Frame::parse(Bytes::copy_from_slice(input), &limits) else { return };
     let (MessageKind::Request, Some(id)) = (frame.kind(), frame.id()) else { return };
-    let mut edit = frame.edit().replace_id("4711");
+    let mut edit = frame.edit().replace_found(frame.id_span(), "4711");
     if frame.name_span().is_some() {
-        edit = edit.replace_name("\"other\"");
+        edit = edit.replace_found(frame.name_span(), "\"other\"");
     }
     edit = edit.insert_member(frame.span(), "added by the fuzzer", "[{}]");
     let changed = match edit.finish().and_then(|bytes| Frame::parse(bytes, &limits)) {
@@ -25,10 +25,10 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(changed.id().and_then(|id| id.as_u64()), Some(4711));
     assert_eq!(changed.method(), frame.method());
 
-    let mut back = changed.edit().replace_id(id.raw());
+    let mut back = changed.edit().replace_found(changed.id_span(), id.raw());
     if let Some(name) = frame.name_span() {
         assert_eq!(changed.name().as_deref(), Some("other"));
-        back = back.replace_name(name.slice(frame.bytes()));
+        back = back.replace_found(changed.name_span(), name.slice(frame.bytes()));
     }
     back = back.delete_member(changed.span(), "added by the fuzzer");
     let back = back.finish().expect("edits that fit");

@@ -225,6 +225,15 @@ impl<'ast> Visit<'ast> for TypeCollector<'_> {
         self.add(&item.ident, &item.attrs);
     }
 
+    /// An enum of words is written inside a macro.
+    fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
+        if item.mac.path.is_ident("words")
+            && let Ok(words) = item.mac.parse_body::<syn::ItemEnum>()
+        {
+            self.add(&words.ident, &words.attrs);
+        }
+    }
+
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
         self.add(&item.ident, &item.attrs);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolgate_context::Names;
-use toolgate_gateway::{ClientProcesses, Gateway, HealthSource, Options};
+use toolgate_gateway::{ClientProcesses, Gateway, Options};
 use toolgate_host::pins::LockFile;
 use toolgate_host::{
     ConfigScope, Diagnostic, DiagnosticSeverity, Host, HostError, Plan, ServerState, Setup, json,
@@ -130,7 +130,7 @@ fn build_gateway(
     clients: &ClientProcesses,
 ) -> Gateway {
     let health_host = host.clone();
-    let health = HealthSource::new(move || {
+    let health = Arc::new(move || {
         let servers = health_host.servers().servers;
         let up = servers.iter().filter(|status| status.state == ServerState::Connected).count();
         json!({ "declared": servers.len(), "connected": up })

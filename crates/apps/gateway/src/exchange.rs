@@ -13,6 +13,7 @@ mod message_backlog;
 mod response;
 mod running_call;
 
+use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -22,7 +23,7 @@ use futures_util::future::BoxFuture;
 use toolgate_host::Caller;
 use toolgate_model::CapabilityKind;
 use toolgate_transport::chunked_message::OutgoingMessage;
-use toolgate_wire::{Frame, OwnedRequestId, method, scan};
+use toolgate_wire::{Frame, OwnedRequestId, code, method, scan};
 
 use crate::Gate;
 use crate::modern::{ListenExchange, ParkedCalls};
@@ -32,9 +33,6 @@ pub(crate) use client_capabilities::ClientCapabilities;
 pub(crate) use in_flight_requests::InFlightRequests;
 pub(crate) use response::{ResponseContent, RpcResponse};
 pub(crate) use running_call::{InFlightGuard, Outcome, RunningCall};
-
-/// The error for a request without an id or a method.
-pub(crate) const NO_ID_OR_METHOD: &str = "a request must have an id and a method";
 
 /// The next step of an exchange.
 pub(crate) enum ExchangeStep {
@@ -172,9 +170,25 @@ pub(crate) fn list(
     Box::pin(async move { Outcome::List(gate.list(kind, &caller).await) })
 }
 
+/// Returns the id and the method of a request, and the kind that it lists if it is a list request.
+/// Returns the response to a request that cannot be served.
+pub(crate) fn parse_request(
+    request: &Frame,
+) -> Result<(OwnedRequestId, Cow<'_, str>, Option<CapabilityKind>), RpcResponse> {
+    let (Some(id), Some(name)) = (request.id().map(|id| id.to_owned()), request.method()) else {
+        let error = "a request must have an id and a method";
+        return Err(RpcResponse::invalid(error));
+    };
+    let listed = listed_kind(&name);
+    match listed.is_some() && has_cursor(request) {
+        true => Err(RpcResponse::failure(&id, code::INVALID_PARAMS, "unknown cursor")),
+        false => Ok((id, name, listed)),
+    }
+}
+
 /// Returns true if a list request has a cursor. Lists have a single page, so the gateway never
 /// issues cursors.
-pub(crate) fn has_cursor(request: &Frame) -> bool {
+fn has_cursor(request: &Frame) -> bool {
     let params = request.params().unwrap_or_default();
     let cursor = scan::member(params, "cursor").map(|cursor| cursor.slice(params));
     cursor.is_some_and(|cursor| cursor != b"null")

@@ -17,7 +17,7 @@ use crate::{Gate, GatewayError, Options, http, lines};
 /// Serves a gate to MCP clients.
 #[derive(Clone)]
 pub struct Gateway {
-    state: Arc<GatewayState>,
+    pub(crate) state: Arc<GatewayState>,
     default_profile: RequestedProfile,
     is_operator: bool,
 }
@@ -57,12 +57,6 @@ impl Gateway {
         Self { is_operator, ..self }
     }
 
-    /// Returns the number of parked calls.
-    #[cfg(test)]
-    pub(crate) fn parked_count(&self) -> usize {
-        self.state.modern.parked_count()
-    }
-
     /// Serves Streamable HTTP on `/mcp`, on `/mcp/<profile>` for a single profile, and `/healthz`,
     /// until `shutdown` is ready. After that, requests in flight have [`Options::drain_timeout`] to
     /// finish.
@@ -87,11 +81,8 @@ impl Gateway {
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let options = lines::LineClientOptions {
-            profile: self.default_profile.clone(),
-            is_operator: self.is_operator,
-        };
-        lines::serve(self.state.clone(), options, (reader, writer), shutdown).await
+        let (state, profile) = (self.state.clone(), self.default_profile.clone());
+        lines::serve(state, profile, self.is_operator, (reader, writer), shutdown).await
     }
 }
 
@@ -107,12 +98,6 @@ impl GatewayState {
         let opened = session::open_session(&self.gate, strict, identity, request, sink)?;
         self.sessions.insert(opened.0.clone());
         Ok(opened)
-    }
-
-    /// Waits briefly after startup, before `initialize` is answered: clients get the servers'
-    /// instructions only in that answer.
-    pub(crate) async fn await_start(&self) {
-        self.gate.await_start().await;
     }
 
     /// Returns the limits for a client's messages.

@@ -10,7 +10,6 @@
 mod body;
 mod clock;
 mod connections;
-mod delete;
 mod event_log;
 mod get;
 mod header_match;

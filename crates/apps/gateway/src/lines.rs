@@ -59,23 +59,16 @@ struct LineClient {
     sender: Arc<LineSender>,
     session: Option<Arc<LegacySession>>,
     tasks: JoinSet<()>,
-    principal: ClientPrincipal,
-    peer: Arc<ConnectionPeer>,
-    profile: RequestedProfile,
+    identity: ClientIdentity,
     /// The client's modern requests.
     modern_requests: Arc<InFlightRequests<RequestTask>>,
 }
 
-/// The settings of one client.
-pub(crate) struct LineClientOptions {
-    pub(crate) profile: RequestedProfile,
-    /// True for the operator's own command line.
-    pub(crate) is_operator: bool,
-}
-
+/// Serves one client. `is_operator` is true for the operator's own command line.
 pub(crate) async fn serve<R, W>(
     gateway: Arc<GatewayState>,
-    LineClientOptions { profile, is_operator }: LineClientOptions,
+    profile: RequestedProfile,
+    is_operator: bool,
     (reader, output): (R, W),
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), GatewayError>
@@ -88,14 +81,13 @@ where
     let drain = gateway.options.drain_timeout;
     let mut reader = LineReader::new(reader, gateway.options.body);
     let principal = ClientPrincipal::new_connection(is_operator);
+    let peer = ConnectionPeer::for_lines(principal.line_connection().unwrap_or_default());
     let mut client = LineClient {
         gateway,
         sender: Arc::new(sender),
         session: None,
         tasks: JoinSet::new(),
-        peer: ConnectionPeer::for_lines(principal.line_connection().unwrap_or_default()),
-        principal,
-        profile,
+        identity: ClientIdentity { principal, profile, peer },
         modern_requests: Arc::default(),
     };
     let ended = tokio::select! {
@@ -192,11 +184,11 @@ impl LineClient {
         let Some(id) = request.id().map(|id| id.to_owned()) else { return Ok(()) };
         let rejected = |reason| Rejection::invalid_request(Some(id.clone()), reason);
         self.modern_requests.check_unused(&id).map_err(rejected)?;
-        let client = modern.clients.find_or_create(self.identity(), &envelope, &request)?;
+        let client = modern.clients.find_or_create(self.identity.clone(), &envelope, &request)?;
         let method = request.method().unwrap_or_default();
         let answered_locally =
             listed_kind(&method).is_some() || method == method::SUBSCRIPTIONS_LISTEN;
-        let (response_mode, peer) = (ResponseMode::Streaming, self.peer.clone());
+        let (response_mode, peer) = (ResponseMode::Streaming, self.identity.peer.clone());
         let context = ModernRequestContext { client, envelope, response_mode, peer };
         let mut exchange = match modern.handle_request(request, context) {
             Exchange::Answered(reply) => {
@@ -230,11 +222,11 @@ impl LineClient {
     async fn open_session(&mut self, request: &Frame) {
         // An operator's command needs no instructions, and it has already waited for the server it
         // names.
-        if !matches!(self.principal, ClientPrincipal::Operator(_)) {
-            self.gateway.await_start().await;
+        if !matches!(self.identity.principal, ClientPrincipal::Operator(_)) {
+            self.gateway.gate.await_start().await;
         }
         let sink = Arc::new(LineSink(Arc::downgrade(&self.sender)));
-        match self.gateway.open_session(request, &self.identity(), sink) {
+        match self.gateway.open_session(request, &self.identity, sink) {
             Ok((session, reply)) => {
                 self.session = Some(session);
                 self.send_response(reply);
@@ -258,11 +250,6 @@ impl LineClient {
         self.send_response(rejection.to_response());
     }
 
-    fn identity(&self) -> ClientIdentity {
-        let (principal, profile) = (self.principal.clone(), self.profile.clone());
-        ClientIdentity { principal, profile, peer: self.peer.clone() }
-    }
-
     fn send_response(&self, reply: RpcResponse) {
         // `serve` notices a client that no longer reads.
         let _ = self.sender.send(reply.into_line());
@@ -281,10 +268,10 @@ impl LineClient {
     /// cancelled.
     async fn drain(&mut self) {
         if let Some(session) = &self.session {
-            session.client().questions.close();
+            session.client.questions.close();
         }
-        let own = self.principal.clone();
-        self.gateway.modern.end_subscriptions(|principal| *principal == own);
+        let own = &self.identity.principal;
+        self.gateway.modern.subscribers.end(|principal| principal == own);
         while self.tasks.join_next().await.is_some() {}
     }
 
@@ -294,6 +281,6 @@ impl LineClient {
             self.gateway.sessions.close(&session);
         }
         self.tasks.abort_all();
-        self.gateway.modern.forget_principals(|principal| *principal == self.principal);
+        self.gateway.modern.forget_principals(|principal| *principal == self.identity.principal);
     }
 }

@@ -36,9 +36,6 @@ mod subscription_counts;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bytes::Bytes;
-use toolgate_wire::{MessageLimits, MessageOrBatch, WireError};
-
 use crate::principal::ClientPrincipal;
 use crate::{Gate, Options};
 use envelope_cache::EnvelopeCache;
@@ -59,10 +56,10 @@ pub(crate) use stateless_clients::{StatelessClient, expire_idle};
 pub(crate) struct ModernHandler {
     gate: Arc<Gate>,
     pub(crate) clients: Arc<StatelessClients>,
-    parked_calls: Arc<ParkedCalls>,
+    pub(crate) parked_calls: Arc<ParkedCalls>,
     pub(crate) subscribers: Arc<ListenSubscribers>,
     in_flight_count: Arc<AtomicUsize>,
-    envelope_cache: EnvelopeCache,
+    pub(crate) envelope_cache: EnvelopeCache,
 }
 
 impl ModernHandler {
@@ -77,28 +74,9 @@ impl ModernHandler {
         }
     }
 
-    /// Parses a message of either era.
-    pub(crate) fn parse(
-        &self,
-        bytes: Bytes,
-        limits: &MessageLimits,
-    ) -> Result<MessageOrBatch, WireError> {
-        self.envelope_cache.parse(bytes, limits)
-    }
-
     /// Returns how many requests are being answered, without parked calls and open listen requests.
     pub(crate) fn in_flight(&self) -> usize {
         self.in_flight_count.load(Ordering::Relaxed)
-    }
-
-    #[cfg(test)]
-    pub(crate) fn parked_count(&self) -> usize {
-        self.parked_calls.len()
-    }
-
-    /// Ends the listen requests of some principals, each with a final response.
-    pub(crate) fn end_subscriptions(&self, is_selected: impl Fn(&ClientPrincipal) -> bool) {
-        self.subscribers.end(is_selected);
     }
 
     /// Forgets some principals: cancels their parked calls and removes their clients.

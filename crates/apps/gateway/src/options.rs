@@ -1,6 +1,5 @@
 //! The options of a gateway.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use toolgate_wire::Revision;
 use crate::ClientProcesses;
 
 /// The options of one gateway. The defaults are those of `toolgate serve`.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     /// Support only this revision and reject every other.
     pub strict: Option<Revision>,
@@ -100,35 +99,12 @@ impl Default for Options {
             origins: Vec::new(),
             body: BodyLimits::default(),
             drain_timeout: Duration::from_secs(10),
-            health: HealthSource::default(),
+            health: Arc::new(|| Value::Null),
             clients: ClientProcesses::default(),
         }
     }
 }
 
-/// Describes the state of the servers.
-#[derive(Clone)]
-pub struct HealthSource(Arc<dyn Fn() -> Value + Send + Sync>);
-
-impl HealthSource {
-    /// Creates a source that calls `summary` for each request. The function must not block.
-    pub fn new(summary: impl Fn() -> Value + Send + Sync + 'static) -> Self {
-        Self(Arc::new(summary))
-    }
-
-    pub(crate) fn summary(&self) -> Value {
-        (self.0)()
-    }
-}
-
-impl Default for HealthSource {
-    fn default() -> Self {
-        Self::new(|| Value::Null)
-    }
-}
-
-impl fmt::Debug for HealthSource {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("HealthSource")
-    }
-}
+/// A function that describes the state of the servers. It is called for each request and must not
+/// block.
+pub type HealthSource = Arc<dyn Fn() -> Value + Send + Sync>;

@@ -104,10 +104,3 @@ impl ConnectionPeer {
         PeerConnectionOwner::Process(process)
     }
 }
-
-#[cfg(test)]
-impl Default for ConnectionPeer {
-    fn default() -> Self {
-        Self::new(false, None, RecentProcesses::default())
-    }
-}

@@ -23,23 +23,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use toolgate_host::{Caller, CallerId, GateEvent};
-use toolgate_wire::{Revision, to_single_line};
+use toolgate_host::{Caller, GateEvent};
+use toolgate_wire::to_single_line;
 
 use crate::Gate;
 use crate::exchange::CancelReason;
 
 pub(crate) use client::SessionClient;
 pub(crate) use dispatch::{NOT_INITIALIZED, answer_uninitialized};
-pub(crate) use initialize::open_session;
+pub(crate) use initialize::{instructions_member, open_session, parse_client};
 pub(crate) use notifications::list_changed_method;
 pub(crate) use sessions::LegacySessions;
 
 /// One client's legacy session.
 pub(crate) struct LegacySession {
     gate: Arc<Gate>,
-    caller: Arc<Caller>,
-    client: Arc<SessionClient>,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) client: Arc<SessionClient>,
     subscriptions: Mutex<HashSet<String>>,
     /// True after the client has sent `initialized`. Only then does it get notifications.
     ready: AtomicBool,
@@ -56,21 +56,6 @@ impl LegacySession {
             ready: AtomicBool::new(false),
             closed: AtomicBool::new(false),
         }
-    }
-
-    /// Returns the id of the caller.
-    pub(crate) fn caller_id(&self) -> CallerId {
-        self.caller.id
-    }
-
-    /// Returns the negotiated revision.
-    pub(crate) fn revision(&self) -> Revision {
-        self.caller.revision
-    }
-
-    /// Returns the client.
-    pub(crate) fn client(&self) -> &Arc<SessionClient> {
-        &self.client
     }
 
     /// Returns how many requests are in flight.

@@ -90,7 +90,7 @@ impl ChunkedSource {
     fn len(&self) -> u64 {
         match self {
             Self::Plain(text) => text.len() as u64,
-            Self::Filled(pieces) => pieces.clone().map(|piece| len(&piece)).sum(),
+            Self::Filled(pieces) => pieces.total_len(),
         }
     }
 
@@ -99,13 +99,6 @@ impl ChunkedSource {
             Self::Plain(text) => text.len(),
             Self::Filled(pieces) => pieces.remaining_len(),
         }
-    }
-}
-
-fn len(piece: &MessageChunk) -> u64 {
-    match piece {
-        MessageChunk::Text(text) => text.len() as u64,
-        MessageChunk::Detached(hole) => u64::from(hole.len),
     }
 }
 

@@ -128,7 +128,8 @@ impl BodySpool {
     /// Appends a chunk of the body.
     pub fn push(&mut self, chunk: &[u8]) -> Result<(), TransportError> {
         if self.len + chunk.len() > self.limits.total {
-            return Err(self.oversize_error(chunk));
+            let (limit, head) = (self.limits.total, self.head(chunk));
+            return Err(TransportError::Oversize { limit, head });
         }
         self.len += chunk.len();
         if self.len <= self.limits.memory {
@@ -159,10 +160,6 @@ impl BodySpool {
         head.extend_from_slice(&next[..next.len().min(HEAD - head.len())]);
         self.memory = head;
         Ok(file)
-    }
-
-    fn oversize_error(&self, chunk: &[u8]) -> TransportError {
-        TransportError::Oversize { limit: self.limits.total, head: self.head(chunk) }
     }
 
     /// Returns the first bytes of a body that is refused at this chunk.

@@ -6,7 +6,6 @@
 //! without a probe. A server that was found to be modern is never treated as a legacy one silently.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -83,25 +82,11 @@ impl ServerConnection {
     }
 }
 
-/// The transport that carries the messages of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TransportKind {
-    Stdio,
-    StreamableHttp,
-    HttpSse,
-    InProcess,
-}
-
-impl fmt::Display for TransportKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Stdio => "over stdio",
-            Self::StreamableHttp => "over Streamable HTTP",
-            Self::HttpSse => "over HTTP+SSE",
-            Self::InProcess => "in process",
-        })
-    }
-}
+/// How the reports name the transports of connections.
+const STDIO: &str = "over stdio";
+pub(crate) const STREAMABLE_HTTP: &str = "over Streamable HTTP";
+pub(crate) const HTTP_SSE: &str = "over HTTP+SSE";
+const IN_PROCESS: &str = "in process";
 
 /// The inputs of one attempt to connect to a server.
 pub(crate) struct ConnectAttempt<'a> {
@@ -225,18 +210,18 @@ impl ConnectAttempt<'_> {
         spec: &ServerSpec,
         era: Option<Era>,
         log: &mut ConnectLog,
-    ) -> Result<(ServerConnection, TransportKind), ConnectError> {
+    ) -> Result<(ServerConnection, &'static str), ConnectError> {
         let opening = || self.session_options(spec, era);
         match &spec.transport {
             TransportSpec::Stdio(stdio) => {
                 log.begin(FailurePhase::Launch);
-                log.step(FailurePhase::Launch, &self.shown_command());
+                log.step(FailurePhase::Launch, &self.shown_target());
                 let live = self.open_process(spec, stdio, era, log).await?;
-                Ok((live, TransportKind::Stdio))
+                Ok((live, STDIO))
             }
             TransportSpec::Http(http) => {
                 log.begin(FailurePhase::Connect);
-                log.step(FailurePhase::Connect, &self.shown_address());
+                log.step(FailurePhase::Connect, &self.shown_target());
                 let (session, carrier) = http::open(http, opening, log).await?;
                 Ok((self.new_connection(session, None, log), carrier))
             }
@@ -249,7 +234,7 @@ impl ConnectAttempt<'_> {
                 log.begin(FailurePhase::Connect);
                 let (input, output) = tokio::io::split(builtin::connect(&**server));
                 let session = Session::on_lines(input, output, opening()).await?;
-                Ok((self.new_connection(session, None, log), TransportKind::InProcess))
+                Ok((self.new_connection(session, None, log), IN_PROCESS))
             }
         }
     }
@@ -269,7 +254,7 @@ impl ConnectAttempt<'_> {
         let ChildProcess { stdin, stdout, handle: child } = started;
         log.done(FailurePhase::Launch, Some(format!("process {}", child.pid())));
         log.begin(FailurePhase::Initialize);
-        log.step(FailurePhase::Connect, &TransportKind::Stdio.to_string());
+        log.step(FailurePhase::Connect, STDIO);
         match Session::on_lines(stdout, stdin, self.session_options(spec, era)).await {
             Ok(session) => Ok(self.new_connection(session, Some(child), log)),
             Err(error) => {
@@ -293,20 +278,15 @@ impl ConnectAttempt<'_> {
         }
     }
 
-    /// Returns the command line as declared, with variables unexpanded and secrets redacted.
-    fn shown_command(&self) -> String {
-        let TransportSpec::Stdio(stdio) = &self.fleet_server.spec.transport else {
-            return String::new();
-        };
-        let words = [std::slice::from_ref(&stdio.command), &stdio.args[..]].concat();
-        redact_args(&words).join(" ")
-    }
-
-    /// Returns the URL as declared, with variables unexpanded and secrets redacted.
-    fn shown_address(&self) -> String {
+    /// Returns the command line or URL as declared, with variables unexpanded and secrets redacted.
+    fn shown_target(&self) -> String {
         match &self.fleet_server.spec.transport {
+            TransportSpec::Stdio(stdio) => {
+                let words = [std::slice::from_ref(&stdio.command), &stdio.args[..]].concat();
+                redact_args(&words).join(" ")
+            }
             TransportSpec::Http(http) => redact_url(&http.url),
-            _ => String::new(),
+            TransportSpec::BuiltIn => String::new(),
         }
     }
 

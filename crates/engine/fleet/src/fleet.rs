@@ -246,7 +246,7 @@ impl Fleet {
         for old in replaced.take_all() {
             let successor = match old.is_per_caller() && !same_scope {
                 true => None,
-                false => by.pool(old.tenant(), || self.shared_tenant(), &self.shared),
+                false => by.pool(&old.tenant, || self.shared_tenant(), &self.shared),
             };
             old.start_draining(successor.as_ref());
             self.draining.drain(old);

@@ -7,7 +7,7 @@ use toolgate_transport::http::HttpEndpoint;
 use toolgate_transport::{TransportError, http_sse};
 use toolgate_wire::{Era, Frame, MessageKind, MessageLimits, build, code};
 
-use crate::connect::TransportKind;
+use crate::connect::{HTTP_SSE, STREAMABLE_HTTP};
 use crate::report::ConnectLog;
 
 /// Opens a session. Tries Streamable HTTP first, and HTTP+SSE if the declaration asks for it or the
@@ -16,13 +16,13 @@ pub(crate) async fn open(
     http: &HttpSpec,
     opening: impl Fn() -> SessionOptions,
     log: &mut ConnectLog,
-) -> Result<(Session, TransportKind), SessionError> {
+) -> Result<(Session, &'static str), SessionError> {
     if http.kind == HttpTransportKind::Sse {
-        return Ok((open_http_sse(http, opening()).await?, TransportKind::HttpSse));
+        return Ok((open_http_sse(http, opening()).await?, HTTP_SSE));
     }
     let opened = Session::on_http(endpoint(http)?, opening()).await;
     let refused = match opened {
-        Ok(session) => return Ok((session, TransportKind::StreamableHttp)),
+        Ok(session) => return Ok((session, STREAMABLE_HTTP)),
         Err(error) => error,
     };
     let may_be_old = http.kind == HttpTransportKind::Auto && opening().era != Some(Era::Modern);
@@ -35,7 +35,7 @@ pub(crate) async fn open(
     log.done(FailurePhase::Connect, Some(note));
     log.begin(FailurePhase::Connect);
     match open_http_sse(http, SessionOptions { era: Some(Era::Legacy), ..opening() }).await {
-        Ok(session) => Ok((session, TransportKind::HttpSse)),
+        Ok(session) => Ok((session, HTTP_SSE)),
         // The server speaks neither; report the failure of the newer transport.
         Err(SessionError::Status { .. } | SessionError::Transport(_)) => Err(refused),
         Err(error) => Err(error),

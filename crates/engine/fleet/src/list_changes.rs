@@ -128,11 +128,7 @@ impl SessionEventHandler for PoolEventHandler {
 /// Ignores all events, for a connection that is only tested.
 pub(crate) struct NullEventHandler;
 
-impl SessionEventHandler for NullEventHandler {
-    fn on_list_changed(&self, _kind: CapabilityKind) {}
-    fn on_notification(&self, _frame: Frame) {}
-    fn on_ended(&self, _reason: &str) {}
-}
+impl SessionEventHandler for NullEventHandler {}
 
 #[cfg(test)]
 mod tests {

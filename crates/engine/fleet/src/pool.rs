@@ -46,7 +46,7 @@ pub struct Pool {
     /// The declaration at the time the pool was created. Its process settings are still current.
     fleet_server: Arc<FleetServer>,
     shared_server: SharedFleetServer,
-    tenant: Tenant,
+    pub(crate) tenant: Tenant,
     shared: Arc<FleetShared>,
     connection: ArcSwapOption<ServerConnection>,
     checked_catalog: ArcSwapOption<CheckedCatalog>,
@@ -69,7 +69,7 @@ pub struct Pool {
     closed: AtomicBool,
     /// The pool that replaces this one.
     successor: OnceLock<Weak<Pool>>,
-    me: Weak<Pool>,
+    pub(crate) me: Weak<Pool>,
 }
 
 impl Pool {
@@ -148,14 +148,6 @@ impl Pool {
 
     pub(crate) fn timeouts(&self) -> ServerTimeouts {
         self.fleet_server.spec.timeouts
-    }
-
-    pub(crate) fn tenant(&self) -> &Tenant {
-        &self.tenant
-    }
-
-    pub(crate) fn me(&self) -> Weak<Self> {
-        self.me.clone()
     }
 
     /// Returns the semaphore that limits concurrent calls.
@@ -256,7 +248,7 @@ impl Pool {
 
     /// Schedules a connection attempt at `at`. Closing the pool cancels it.
     fn schedule_retry(&self, at: Instant) {
-        let pool = self.me();
+        let pool = self.me.clone();
         let retry = tokio::spawn(async move {
             tokio::time::sleep_until(at).await;
             if let Some(pool) = pool.upgrade() {
@@ -271,15 +263,16 @@ impl Pool {
         std::mem::replace(&mut *self.retry.lock(), next)
     }
 
-    pub(crate) fn attempt(&self, owner: Arc<dyn SessionEventHandler>) -> ConnectAttempt<'_> {
-        let (member, tenant) = (&*self.fleet_server, &self.tenant);
-        let FleetShared { launcher, cache: memory, .. } = &*self.shared;
+    pub(crate) fn attempt(
+        &self,
+        event_handler: Arc<dyn SessionEventHandler>,
+    ) -> ConnectAttempt<'_> {
         ConnectAttempt {
-            fleet_server: member,
-            tenant,
-            launcher,
-            cache: memory,
-            event_handler: owner,
+            fleet_server: &self.fleet_server,
+            tenant: &self.tenant,
+            launcher: &self.shared.launcher,
+            cache: &self.shared.cache,
+            event_handler,
         }
     }
 

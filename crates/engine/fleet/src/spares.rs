@@ -23,7 +23,6 @@ use std::time::Duration;
 use futures_util::future::select_all;
 use parking_lot::Mutex;
 use tokio::time::Instant;
-use toolgate_model::CapabilityKind;
 use toolgate_session::{CallerId, OutboundRequest, SessionEventHandler};
 use toolgate_wire::{Frame, method, scan};
 
@@ -167,7 +166,7 @@ impl Pool {
         if not_before.is_some_and(|moment| moment > Instant::now()) {
             return None;
         }
-        let owner = Arc::new(SpareEventHandler(self.me()));
+        let owner = Arc::new(SpareEventHandler(self.me.clone()));
         let live = match self.attempt(owner).connect(&mut ConnectLog::new(self.server())).await {
             Ok((_, live)) => Arc::new(live),
             Err(state) => {
@@ -189,7 +188,7 @@ impl Pool {
         let usage = Mutex::new(usage);
         let spare = Arc::new(SpareConnection { live, usage });
         let borrowed = SpareUseGuard::new(&spare);
-        tokio::spawn(retire(self.me(), Arc::downgrade(&spare)));
+        tokio::spawn(retire(self.me.clone(), Arc::downgrade(&spare)));
         self.spares.list.lock().push(spare);
         if self.is_closed() {
             self.end_connections().await; // the pool closed before it could see the spare
@@ -297,8 +296,6 @@ async fn retire(pool: Weak<Pool>, spare: Weak<SpareConnection>) {
 struct SpareEventHandler(Weak<Pool>);
 
 impl SessionEventHandler for SpareEventHandler {
-    fn on_list_changed(&self, _kind: CapabilityKind) {}
-
     fn on_notification(&self, frame: Frame) {
         let own = frame.is(method::ELICITATION_COMPLETE) || frame.is(method::TASKS_STATUS);
         if let Some(pool) = self.0.upgrade().filter(|_| own) {
@@ -311,6 +308,4 @@ impl SessionEventHandler for SpareEventHandler {
             pool.log_declined(why);
         }
     }
-
-    fn on_ended(&self, _reason: &str) {}
 }

@@ -69,7 +69,7 @@ impl Pool {
         if uris.is_empty() {
             return;
         }
-        let (pool, live) = (self.me(), live.clone());
+        let (pool, live) = (self.me.clone(), live.clone());
         tokio::spawn(async move {
             for uri in uris {
                 if let Err(error) = live.session.subscribe(&uri).await {

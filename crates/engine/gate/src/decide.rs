@@ -16,7 +16,7 @@ use toolgate_model::{
 };
 use toolgate_policy::{CapabilityPolicy, DecisionReason, NO_APPROVER, PolicyFacts, PolicyQuery};
 use toolgate_session::{Interactor, QuestionKind};
-use toolgate_wire::view::ToolView;
+use toolgate_wire::view::ToolHints;
 use toolgate_wire::{Frame, method};
 
 use crate::error::Denial;
@@ -152,7 +152,7 @@ impl CapabilityAttributes {
     /// Annotations in a tool's favour count only if the server is trusted; those against it always
     /// count.
     fn of_tool(member: &FleetServer, name: &str, definition: &[u8]) -> Self {
-        let hints = ToolView::of(definition).map(|tool| tool.hints).unwrap_or_default();
+        let hints = ToolHints::of(definition);
         let believed = member.spec.trust || pins::is_builtin(member);
         let trusted = |hint: Option<bool>| believed && hint == Some(true);
         // Only declared tags count here: a server's name may be any word.

@@ -262,7 +262,7 @@ fn inner_call(request: &Frame, by: &str) -> Result<Frame, String> {
     let own = outer.slice(raw);
     let name = scan::member(own, "name").map(|at| at.slice(own)).ok_or_else(needs)?;
     string::decode(name).ok_or_else(needs)?;
-    let edit = request.edit().replace_name(name);
+    let edit = request.edit().replace_found(request.name_span(), name);
     let edit = match scan::member(own, "arguments").map(|at| at.slice(own)) {
         None | Some(b"null") => edit.delete_member(params, "arguments"),
         Some(inner) if inner.starts_with(b"{") => edit.replace(outer.within(params), inner),

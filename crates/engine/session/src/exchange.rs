@@ -11,7 +11,7 @@ use toolgate_model::ServerTimeouts;
 use toolgate_wire::{Era, Frame, MessageLimits, build, meta, method};
 
 use crate::core::{SessionCore, SessionTransport};
-use crate::modern::{self, envelope, rounds::RoundInput};
+use crate::modern::{envelope, rounds::RoundInput};
 use crate::{OutboundRequest, SessionError, http, large, open_questions, timing};
 
 /// Options for sending one request.
@@ -85,16 +85,11 @@ pub(crate) async fn send_once(
             }
             SessionTransport::Http(link) => {
                 let headers = link
-                    .modern_headers()
+                    .modern_headers
+                    .get()
                     .map(|templates| templates.for_request(&core.argument_headers, outbound));
-                let post = async {
-                    match headers {
-                        Some(headers) => modern::post::call(core, link, id, headers, body).await,
-                        None => http::call(core, link, id, body).await,
-                    }
-                };
                 tokio::select! {
-                    answer = post => answer,
+                    answer = http::call(core, link, id, headers, body) => answer,
                     Ok(answer) = landed => answer,
                 }
             }
@@ -142,7 +137,7 @@ fn encode(
 ) -> Result<Bytes, SessionError> {
     let frame = &outbound.frame;
     let id = id.to_string();
-    let mut edit = frame.edit().replace_id(&id);
+    let mut edit = frame.edit().replace_found(frame.id_span(), &id);
     if let Some(token) = frame.progress_token_span() {
         edit = edit.replace(token, id.as_bytes());
     }

@@ -13,7 +13,7 @@ use toolgate_transport::http::{EventStream, HttpEndpoint, HttpRequest, HttpRespo
 use toolgate_transport::spool::{BodyLimits, ReceivedBody};
 use toolgate_transport::sse::SseEvent;
 use toolgate_wire::view::RpcError;
-use toolgate_wire::{Era, Frame, MessageKind, MessageOrBatch, RequestId, Revision, method};
+use toolgate_wire::{Era, Frame, MessageKind, MessageOrBatch, Revision, method};
 
 use crate::SessionError;
 use crate::core::SessionCore;
@@ -46,21 +46,19 @@ pub(crate) struct HttpLink {
     /// The headers of a POST, once the session and the revision are known.
     cached_post_headers: OnceLock<HeaderMap>,
     /// The headers of requests to a modern server, which has no sessions.
-    modern_headers: OnceLock<PrebuiltHeaders>,
-    limits: BodyLimits,
+    pub(crate) modern_headers: OnceLock<PrebuiltHeaders>,
+    pub(crate) limits: BodyLimits,
 }
 
 impl HttpLink {
     pub(crate) fn new(endpoint: HttpEndpoint) -> Self {
-        let limits = BodyLimits::ANSWER;
-        let (session, version, posting, modern) = Default::default();
         Self {
             endpoint,
-            session,
-            version,
-            cached_post_headers: posting,
-            modern_headers: modern,
-            limits,
+            session: OnceLock::new(),
+            version: OnceLock::new(),
+            cached_post_headers: OnceLock::new(),
+            modern_headers: OnceLock::new(),
+            limits: BodyLimits::ANSWER,
         }
     }
 
@@ -74,20 +72,11 @@ impl HttpLink {
         let _ = self.cached_post_headers.set(posting);
     }
 
-    /// Returns the headers of modern requests, or `None` if the server is not modern.
-    pub(crate) fn modern_headers(&self) -> Option<&PrebuiltHeaders> {
-        self.modern_headers.get()
-    }
-
     /// Returns the headers of the probe, a modern request to a server of unknown era.
     pub(crate) fn probe_headers(&self) -> HeaderMap {
         let mut headers = self.post_headers();
         headers.insert(VERSION, HeaderValue::from_static(MODERN_REVISION.as_str()));
         PrebuiltHeaders::new(&headers).plain(method::SERVER_DISCOVER)
-    }
-
-    pub(crate) fn limits(&self) -> BodyLimits {
-        self.limits
     }
 
     fn headers(&self, accept: &'static str) -> HeaderMap {
@@ -201,33 +190,56 @@ pub(crate) fn unexpected(status: StatusCode, body: &[u8]) -> SessionError {
     SessionError::Status { status: status.as_u16(), text }
 }
 
-/// Sends call `id` and reads its answer. Resumes a broken event stream as often as needed.
+/// Sends call `id` and reads its answer. `headers` are those of a modern request.
 pub(crate) async fn call(
     core: &Arc<SessionCore>,
     link: &HttpLink,
     id: u64,
+    headers: Option<HeaderMap>,
     body: Bytes,
 ) -> Result<Frame, SessionError> {
-    let reply = link.post(body).await?;
+    match headers {
+        Some(headers) => {
+            read_answer(core, link, id, link.send(headers, body).await?, Era::Modern).await
+        }
+        None => read_answer(core, link, id, link.post(body).await?, Era::Legacy).await,
+    }
+}
+
+/// Reads the answer to call `id`. The event stream of a legacy server is resumed as often as needed.
+/// That of a modern one cannot be resumed: the request is then lost, and it is unknown whether it
+/// ran. Dropping the future closes the connection, which cancels a modern request.
+pub(crate) async fn read_answer(
+    core: &Arc<SessionCore>,
+    link: &HttpLink,
+    id: u64,
+    reply: HttpResponse,
+    era: Era,
+) -> Result<Frame, SessionError> {
     if !reply.status.is_success() {
-        return Box::pin(read_error_response(core, link, id, reply)).await;
+        return match era {
+            Era::Legacy => Box::pin(read_error_response(core, link, id, reply)).await,
+            Era::Modern => {
+                Box::pin(post::read_error_response(core, link, &id.to_string(), reply)).await
+            }
+        };
     }
     if reply.is_event_stream() {
-        return Box::pin(follow(core, link, id, reply.into_events(link.limits))).await;
+        return Box::pin(follow(core, link, id, reply.into_events(link.limits), era)).await;
     }
     match large::read(core, reply.read_body(link.limits).await?).await? {
-        MessageOrBatch::One(frame) => expected(frame, id),
+        MessageOrBatch::One(frame) if is_answer_to(&frame, id) => Ok(frame),
+        MessageOrBatch::One(frame) if era == Era::Modern => {
+            post::assign_id(&frame, &id.to_string()).ok_or_else(another_id)
+        }
+        MessageOrBatch::One(_) => Err(another_id()),
         batch => answer_in_message(core, id, batch).ok_or_else(another_id),
     }
 }
 
-fn expected(frame: Frame, id: u64) -> Result<Frame, SessionError> {
-    if is_answer_to(&frame, id) { Ok(frame) } else { Err(another_id()) }
-}
-
 pub(crate) fn is_answer_to(frame: &Frame, id: u64) -> bool {
     let answers = matches!(frame.kind(), MessageKind::Response | MessageKind::Failure);
-    answers && frame.id().and_then(RequestId::as_u64) == Some(id)
+    answers && frame.id().and_then(|id| id.as_u64()) == Some(id)
 }
 
 pub(crate) fn another_id() -> SessionError {
@@ -263,7 +275,7 @@ fn is_modern_refusal(frame: &Frame) -> bool {
 
 /// The position in an event stream, used to resume it.
 #[derive(Default)]
-struct StreamPosition {
+pub(crate) struct StreamPosition {
     last: Option<String>,
     retry: Option<Duration>,
 }
@@ -283,13 +295,14 @@ impl StreamPosition {
     }
 }
 
-/// Reads the stream of a call until its answer. Resumes a stream that ends early after its last
-/// event.
+/// Reads the stream of a call until its answer. Resumes the stream of a legacy server that ends
+/// early after its last event.
 async fn follow(
     core: &Arc<SessionCore>,
     link: &HttpLink,
     id: u64,
     mut stream: EventStream,
+    era: Era,
 ) -> Result<Frame, SessionError> {
     let mut place = StreamPosition::default();
     loop {
@@ -297,7 +310,11 @@ async fn follow(
             match stream.next().await {
                 Ok(Some(event)) => {
                     place.note(&event);
-                    if let Some(frame) = answer(core, id, event).await? {
+                    if event.data.is_empty() {
+                        continue;
+                    }
+                    let message = large::read(core, event.data).await?;
+                    if let Some(frame) = answer_in_message(core, id, message) {
                         return Ok(frame);
                     }
                 }
@@ -305,27 +322,16 @@ async fn follow(
                 Err(error @ (TransportError::Oversize { .. } | TransportError::NoRoom { .. })) => {
                     return Err(error.into());
                 }
+                Err(error) if era == Era::Modern => return Err(error.into()),
                 Err(error) => break error.to_string(),
             }
         };
-        if place.last.is_none() {
+        if place.last.is_none() || era == Era::Modern {
             return Err(SessionError::Ended(format!("{broken} before the answer came")));
         }
         tokio::time::sleep(place.wait()).await;
         stream = link.open(place.last.as_deref()).await?;
     }
-}
-
-/// Returns the answer to call `id`, or `None` if the event is another message, which is passed on.
-async fn answer(
-    core: &Arc<SessionCore>,
-    id: u64,
-    event: SseEvent,
-) -> Result<Option<Frame>, SessionError> {
-    if event.data.is_empty() {
-        return Ok(None);
-    }
-    Ok(answer_in_message(core, id, large::read(core, event.data).await?))
 }
 
 /// Returns the answer to call `id` and passes on all other messages.
@@ -379,7 +385,8 @@ async fn keep_stream_open(
         match stream {
             Ok(stream) => {
                 failures = 0;
-                read_events(core, stream, &mut place).await;
+                // Whatever ends the stream, it is opened again.
+                let _ = read_events(core, stream, MessageSource::Shared, &mut place).await;
             }
             Err(SessionError::Status { .. } | SessionError::NeedsAuth { .. }) => return,
             Err(SessionError::Expired) => {
@@ -393,16 +400,23 @@ async fn keep_stream_open(
     }
 }
 
-async fn read_events(core: &Arc<SessionCore>, mut stream: EventStream, place: &mut StreamPosition) {
-    while let Ok(Some(event)) = stream.next().await {
+/// Dispatches the messages of a stream until it ends.
+pub(crate) async fn read_events(
+    core: &Arc<SessionCore>,
+    mut stream: EventStream,
+    source: MessageSource,
+    place: &mut StreamPosition,
+) -> Result<(), SessionError> {
+    while let Some(event) = stream.next().await? {
         place.note(&event);
         if event.data.is_empty() {
             continue;
         }
         match large::read(core, event.data).await {
-            Ok(message) => inbound::receive_message(core, message, MessageSource::Shared),
+            Ok(message) => inbound::receive_message(core, message, source),
             Err(SessionError::Wire(error)) => inbound::handle_unreadable(core, error),
-            Err(_) => return,
+            Err(error) => return Err(error),
         }
     }
+    Ok(())
 }

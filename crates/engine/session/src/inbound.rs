@@ -52,7 +52,7 @@ pub(crate) fn receive(core: &Arc<SessionCore>, frame: Frame, came: MessageSource
 
 /// Delivers an answer to its call. Accepts only ids of this session, in their exact spelling.
 fn answer(core: &Arc<SessionCore>, frame: Frame) {
-    let id = frame.id().and_then(RequestId::as_u64);
+    let id = frame.id().and_then(|id| id.as_u64());
     if id.is_none() && core.is_modern() {
         return core.listen_state.handle_response(frame);
     }
@@ -104,7 +104,7 @@ fn remove_subscription_id(core: &SessionCore, frame: Frame) -> Frame {
 
 /// Delivers progress to the call with its token. Drops progress with an unknown token.
 fn progress(core: &SessionCore, frame: &Frame) {
-    let Some(id) = frame.progress_token().and_then(RequestId::as_u64) else { return };
+    let Some(id) = frame.progress_token().and_then(|token| token.as_u64()) else { return };
     let Some(port) = core.pending_requests.touch(id) else { return };
     let Some((token, span)) = core.pending_requests.token(id).zip(frame.progress_token_span())
     else {

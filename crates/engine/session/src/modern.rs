@@ -5,7 +5,7 @@
 //! probe          detects the era of a server
 //! envelope       adds and removes the `_meta` of a request
 //! headers        the HTTP headers that repeat parts of a request
-//! post           one request on HTTP
+//! post           error responses on HTTP
 //! rounds         results that ask for more input
 //! filter         what a listen request covers
 //! listen_state   which changes callers want, and what the server agreed to

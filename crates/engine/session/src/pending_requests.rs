@@ -173,33 +173,32 @@ impl PendingRequests {
     pub(crate) fn register(
         &self,
         id: u64,
-        port: Arc<dyn Interactor>,
+        interactor: Arc<dyn Interactor>,
         token: Option<Box<str>>,
         kind: Option<CallKind>,
     ) -> Result<oneshot::Receiver<RequestOutcome>, SessionError> {
-        let (landing, landed) = oneshot::channel();
-        let last_sign = Instant::now();
+        let (sender, outcome) = oneshot::channel();
+        let last_activity = Instant::now();
         let mut table = self.table.lock();
         if let Some(reason) = &table.ended {
             return Err(SessionError::Ended(reason.clone()));
         }
-        let unsure =
-            kind.is_some_and(|kind| !table.quiet_kinds.contains(&kind)) && port.can_be_asked();
+        let unsure = kind.is_some_and(|kind| !table.quiet_kinds.contains(&kind))
+            && interactor.can_be_asked();
         self.unsure.fetch_add(usize::from(unsure), Ordering::AcqRel);
-        let (open_questions, asked, task) = (0, false, None);
         let flight = PendingRequest {
-            sender: landing,
-            interactor: port,
+            sender,
+            interactor,
             token,
-            last_activity: last_sign,
-            open_questions,
+            last_activity,
+            open_questions: 0,
             kind,
             unsure,
-            asked,
-            task,
+            asked: false,
+            task: None,
         };
         table.calls.insert(id, flight);
-        Ok(landed)
+        Ok(outcome)
     }
 
     /// Records that a call waits for the result of a task.

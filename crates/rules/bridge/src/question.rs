@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use toolgate_wire::{Frame, FrameEdit, JsonEdit, Revision, Span, method, scan, string};
+use toolgate_wire::{Frame, JsonEdit, Revision, Span, method, scan, string};
 
 use crate::content::{describe_block, member_elements, raw_member, text_block};
 
@@ -25,7 +25,7 @@ pub fn translate_question(question: Frame, to: Revision) -> Frame {
 }
 
 /// Splits the messages to a model into messages with one block each.
-fn translate_sampling(question: &Frame, params: Span, to: Revision) -> Option<FrameEdit<'_>> {
+fn translate_sampling(question: &Frame, params: Span, to: Revision) -> Option<JsonEdit<'_>> {
     let at = scan::member(params.slice(question.bytes()), "messages")?.within(params);
     let all = at.slice(question.bytes());
     let messages = scan::elements(all).flat_map(|message| split_message(message.slice(all), to));
@@ -89,7 +89,7 @@ fn describe_embedded(block: &[u8]) -> String {
 }
 
 /// Spells the titled choices of a form as an enumeration with names.
-fn translate_form(question: &Frame, params: Span) -> Option<FrameEdit<'_>> {
+fn translate_form(question: &Frame, params: Span) -> Option<JsonEdit<'_>> {
     let bytes = question.bytes();
     let path = ["requestedSchema", "properties"];
     let properties = scan::pointer(params.slice(bytes), &path)?.within(params);
@@ -97,7 +97,7 @@ fn translate_form(question: &Frame, params: Span) -> Option<FrameEdit<'_>> {
     Some(fields.fold(question.edit(), |edit, field| translate_choices(edit, bytes, field)))
 }
 
-fn translate_choices<'a>(edit: FrameEdit<'a>, bytes: &[u8], field: Span) -> FrameEdit<'a> {
+fn translate_choices<'a>(edit: JsonEdit<'a>, bytes: &[u8], field: Span) -> JsonEdit<'a> {
     let raw = field.slice(bytes);
     let choices = || member_elements(raw, "oneOf").map(|choice| choice.slice(raw));
     let value = |choice| scan::member_text(choice, "const");

@@ -5,7 +5,7 @@
 //! nothing. Values that belong to extensions (such as `resultType: "task"`) stay. Questions do not
 //! pass through here.
 
-use toolgate_wire::{Era, Frame, FrameEdit, Revision, Span, meta, method, scan};
+use toolgate_wire::{Era, Frame, JsonEdit, Revision, Span, meta, method, scan};
 
 use crate::{ResponseTranslation, content, definition};
 
@@ -92,11 +92,11 @@ impl<'a> ResultObject<'a> {
 }
 
 fn convert_to_legacy<'a>(
-    mut edit: FrameEdit<'a>,
+    mut edit: JsonEdit<'a>,
     result: ResultObject<'_>,
     translation: &ResponseTranslation<'_>,
     tool: Option<&[u8]>,
-) -> FrameEdit<'a> {
+) -> JsonEdit<'a> {
     // Any type other than `complete` belongs to an extension and stays.
     if scan::member_text(result.raw, RESULT_TYPE).as_deref() == Some("complete") {
         edit = edit.delete_member(result.at, RESULT_TYPE);
@@ -135,10 +135,10 @@ fn must_wrap_output(
 }
 
 fn convert_to_modern<'a>(
-    mut edit: FrameEdit<'a>,
+    mut edit: JsonEdit<'a>,
     result: ResultObject<'_>,
     translation: &ResponseTranslation<'_>,
-) -> FrameEdit<'a> {
+) -> JsonEdit<'a> {
     let lacks = |key: &str| result.member(key).is_none();
     match result.member("_meta") {
         None => {

@@ -2,55 +2,36 @@
 
 use std::path::PathBuf;
 
-/// When the gateway offers the local context to callers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ContextOfferMode {
-    /// If it is not empty, or no other server exists.
-    #[default]
-    Auto,
-    /// Even if it is empty.
-    Always,
-    /// Never.
-    Never,
-}
+use toolgate_wire::words;
 
-impl ContextOfferMode {
-    /// All values, in the order of the documentation.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Always, Self::Never];
-
-    /// Returns the value as written in configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
-        }
+words! {
+    /// When the gateway offers the local context to callers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ContextOfferMode {
+        /// If it is not empty, or no other server exists.
+        #[default]
+        Auto = "auto",
+        /// Even if it is empty.
+        Always = "always",
+        /// Never.
+        Never = "never",
     }
 }
 
-/// The naming of the local context's tools and resources. Both styles have the same tools,
-/// arguments and results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ContextNamingStyle {
-    /// `ask`, `toolgate://context/…`.
-    #[default]
-    Toolgate,
-    /// `sb_ask`, `secondbrain://context/…`.
-    SecondBrain,
+words! {
+    /// The naming of the local context's tools and resources. Both styles have the same tools,
+    /// arguments and results.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ContextNamingStyle {
+        /// `ask`, `toolgate://context/…`.
+        #[default]
+        Toolgate = "toolgate",
+        /// `sb_ask`, `secondbrain://context/…`.
+        SecondBrain = "secondbrain",
+    }
 }
 
 impl ContextNamingStyle {
-    /// All values, in the order of the documentation.
-    pub const ALL: [Self; 2] = [Self::Toolgate, Self::SecondBrain];
-
-    /// Returns the value as written in configuration, which is also the scheme of its URIs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Toolgate => "toolgate",
-            Self::SecondBrain => "secondbrain",
-        }
-    }
-
     /// Returns the name of a tool of `toolgate context serve`.
     pub fn tool_name(self, bare: &str) -> String {
         match self {

@@ -6,54 +6,39 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use toolgate_wire::words;
+
 use crate::{ConfigValue, Origin};
 
-/// The effect of a decision on a call. Later values are stricter.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Effect {
-    /// The call passes.
-    Allow,
-    /// The call requires approval.
-    Ask,
-    /// The call is denied.
-    Deny,
-}
-
-impl Effect {
-    /// All effects, the strictest last.
-    pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
-
-    /// Returns the effect as a word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
+words! {
+    /// The effect of a decision on a call. Later values are stricter.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Effect {
+        /// The call passes.
+        Allow = "allow",
+        /// The call requires approval.
+        Ask = "ask",
+        /// The call is denied.
+        Deny = "deny",
     }
 }
 
-impl fmt::Display for Effect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// How calls are decided that no rule matches.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum PolicyMode {
+        /// Calls require approval.
+        #[default]
+        Ask = "ask",
+        /// Allowed calls pass. Others require approval, and are denied where no one can approve.
+        Limited = "limited",
+        /// Calls pass without approval.
+        #[serde(rename = "yolo")]
+        Full = "yolo",
     }
-}
-
-/// How calls are decided that no rule matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PolicyMode {
-    /// Calls require approval.
-    #[default]
-    Ask,
-    /// Allowed calls pass. Others require approval, and are denied where no one can approve.
-    Limited,
-    /// Calls pass without approval.
-    #[serde(rename = "yolo")]
-    Full,
 }
 
 impl PolicyMode {
@@ -65,15 +50,6 @@ impl PolicyMode {
         ("yolo", Self::Full),
         ("full", Self::Full),
     ];
-
-    /// Returns the mode as we write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Limited => "limited",
-            Self::Full => "yolo",
-        }
-    }
 }
 
 /// A rule as written in a file.
@@ -148,54 +124,31 @@ pub struct RuleSet {
     pub rules: Vec<(Effect, RuleSpec)>,
 }
 
-/// How strictly the gateway treats servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Posture {
-    /// For one person on their own machine.
-    #[default]
-    Personal,
-    /// Only approved servers and definitions are used, and every call is recorded before it is
-    /// made.
-    Governed,
-}
-
-impl Posture {
-    /// All values, in the order of the documentation.
-    pub const ALL: [Self; 2] = [Self::Personal, Self::Governed];
-
-    /// Returns the value as written in configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Personal => "personal",
-            Self::Governed => "governed",
-        }
+words! {
+    /// How strictly the gateway treats servers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Posture {
+        /// For one person on their own machine.
+        #[default]
+        Personal = "personal",
+        /// Only approved servers and definitions are used, and every call is recorded before it is
+        /// made.
+        Governed = "governed",
     }
 }
 
-/// The channel through which a call is approved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ApprovalChannel {
-    /// The client asks by itself: a call that it sends counts as approved.
-    Client,
-    /// The gateway asks the user through the client.
-    Elicitation,
-    /// The gateway asks its operator.
-    Operator,
-}
-
-impl ApprovalChannel {
-    /// All values, in the order of the documentation.
-    pub const ALL: [Self; 3] = [Self::Client, Self::Elicitation, Self::Operator];
-
-    /// Returns the value as written in configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Elicitation => "elicitation",
-            Self::Operator => "operator",
-        }
+words! {
+    /// The channel through which a call is approved.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ApprovalChannel {
+        /// The client asks by itself: a call that it sends counts as approved.
+        Client = "client",
+        /// The gateway asks the user through the client.
+        Elicitation = "elicitation",
+        /// The gateway asks its operator.
+        Operator = "operator",
     }
 }
 

@@ -266,7 +266,9 @@ fn encoded_forms(value: &str) -> Vec<String> {
     }
     let encoded = percent_encoded(value);
     forms.extend([encoded.to_lowercase(), encoded.replace("%20", "+"), encoded]);
-    forms.extend(percent_decoded(value));
+    // The value may be taken from a URL.
+    let decoded = UnescapedText::from_percent_encoded(value);
+    forms.extend(decoded.and_then(|decoded| String::from_utf8(decoded.bytes).ok()));
     let lines = value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_PIECE);
     forms.extend(lines.map(str::to_owned));
     forms.extend((0..3).flat_map(|offset| base64_forms(value, offset)));
@@ -304,29 +306,6 @@ fn percent_encoded(value: &str) -> String {
         }
     }
     encoded
-}
-
-/// Decodes a value taken from a URL.
-fn percent_decoded(value: &str) -> Option<String> {
-    if !value.contains('%') {
-        return None;
-    }
-    let digit = |byte: Option<&u8>| byte.and_then(|byte| (*byte as char).to_digit(16));
-    let bytes = value.as_bytes();
-    let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while let Some(byte) = bytes.get(at) {
-        match (byte, digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                decoded.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(decoded).ok()
 }
 
 /// Returns the base64 form of a value that starts `offset` bytes into a group: only the characters

@@ -4,30 +4,22 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The level of configuration that a file belongs to.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum ConfigScope {
-    /// Inside the binary, or added by the program that embeds the library.
-    BuiltIn,
-    /// The machine's administrator.
-    System,
-    /// The user's own configuration, or a file named on the command line.
-    User,
-    /// A file in the project folder. It only proposes until the user consents.
-    Project,
-}
+use toolgate_wire::words;
 
-impl fmt::Display for ConfigScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::BuiltIn => "builtin",
-            Self::System => "system",
-            Self::User => "user",
-            Self::Project => "project",
-        })
+words! {
+    /// The level of configuration that a file belongs to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ConfigScope {
+        /// Inside the binary, or added by the program that embeds the library.
+        BuiltIn = "builtin",
+        /// The machine's administrator.
+        System = "system",
+        /// The user's own configuration, or a file named on the command line.
+        User = "user",
+        /// A file in the project folder. It only proposes until the user consents.
+        Project = "project",
     }
 }
 

@@ -5,84 +5,51 @@
 
 use std::collections::BTreeMap;
 
+use toolgate_wire::words;
+
 use crate::{Origin, PrefixMode};
 
-/// How exposed names are formed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum NamingStyle {
-    /// Toolgate's own style: `server__tool`.
-    #[default]
-    Toolgate,
-    /// `mcp__server__tool`, as in Claude Code and Nyzhi.
-    Claude,
-    /// `server_tool`, in letters, digits and underscores.
-    CoreAgent,
-    /// The bare name for the first server that has it, `server__tool` for the others.
-    Llxprt,
-    /// `mcp_server_tool`.
-    Gemini,
-    /// `mcp__server__tool`, with digests where names collide.
-    Codex,
-    /// `server_tool`.
-    Opencode,
-    /// The bare name, or the alias.
-    Sidekick,
-}
-
-impl NamingStyle {
-    /// All values, in the order of the documentation.
-    pub const ALL: [Self; 8] = [
-        Self::Toolgate,
-        Self::Claude,
-        Self::CoreAgent,
-        Self::Llxprt,
-        Self::Gemini,
-        Self::Codex,
-        Self::Opencode,
-        Self::Sidekick,
-    ];
-
-    /// Returns the value as written in configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Toolgate => "toolgate",
-            Self::Claude => "claude",
-            Self::CoreAgent => "core-agent",
-            Self::Llxprt => "llxprt",
-            Self::Gemini => "gemini",
-            Self::Codex => "codex",
-            Self::Opencode => "opencode",
-            Self::Sidekick => "sidekick",
-        }
+words! {
+    /// How exposed names are formed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum NamingStyle {
+        /// Toolgate's own style: `server__tool`.
+        #[default]
+        Toolgate = "toolgate",
+        /// `mcp__server__tool`, as in Claude Code and Nyzhi.
+        Claude = "claude",
+        /// `server_tool`, in letters, digits and underscores.
+        CoreAgent = "core-agent",
+        /// The bare name for the first server that has it, `server__tool` for the others.
+        Llxprt = "llxprt",
+        /// `mcp_server_tool`.
+        Gemini = "gemini",
+        /// `mcp__server__tool`, with digests where names collide.
+        Codex = "codex",
+        /// `server_tool`.
+        Opencode = "opencode",
+        /// The bare name, or the alias.
+        Sidekick = "sidekick",
     }
 }
 
-/// How a caller learns of definitions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ExposureMode {
-    /// The gateway lists every definition.
-    #[default]
-    All,
-    /// The gateway lists none; the caller searches and receives what it finds.
-    Search,
-    /// Like `All` while there are few; otherwise like `Search`, with one line about each.
-    Auto,
+words! {
+    /// How a caller learns of definitions.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ExposureMode {
+        /// The gateway lists every definition.
+        #[default]
+        All = "all",
+        /// The gateway lists none; the caller searches and receives what it finds.
+        Search = "search",
+        /// Like `All` while there are few; otherwise like `Search`, with one line about each.
+        Auto = "auto",
+    }
 }
 
 impl ExposureMode {
-    /// All values, in the order of the documentation.
-    pub const ALL: [Self; 3] = [Self::All, Self::Search, Self::Auto];
     /// The number of tools above which `Auto` behaves like `Search`.
     pub const AUTO_LIMIT: usize = 15;
-
-    /// Returns the value as written in configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Search => "search",
-            Self::Auto => "auto",
-        }
-    }
 }
 
 /// A named selection of capabilities, with its naming and exposure.

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use toolgate_wire::words;
+
 /// The declared settings for the tools of one server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolSelection {
@@ -38,31 +40,18 @@ impl Default for ToolSpec {
     }
 }
 
-/// When a call of a tool requires approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalMode {
-    /// Unless the tool is read-only.
-    Auto,
-    /// Whenever the tool may write.
-    Writes,
-    /// Every time.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl ApprovalMode {
-    /// All values, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Writes, Self::Always, Self::Never];
-
-    /// Returns the value as written in our configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Writes => "writes",
-            Self::Always => "always",
-            Self::Never => "never",
-        }
+words! {
+    /// When a call of a tool requires approval.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ApprovalMode {
+        /// Unless the tool is read-only.
+        Auto = "auto",
+        /// Whenever the tool may write.
+        Writes = "writes",
+        /// Every time.
+        Always = "always",
+        /// Never.
+        Never = "never",
     }
 }
 

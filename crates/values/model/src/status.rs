@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use toolgate_wire::words;
+
 use crate::{CodedError, ErrorCode};
 
 /// The state of one server.
@@ -93,34 +95,23 @@ pub enum DiscoveryStatus {
     Completed,
 }
 
-/// The step of connecting to a server, or using it, that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FailurePhase {
-    /// Expanding its variables and headers.
-    Resolve,
-    /// Starting the process.
-    Launch,
-    /// Reaching the endpoint.
-    Connect,
-    /// `initialize`.
-    Initialize,
-    /// Listing what it offers.
-    List,
-    /// Calling it.
-    Call,
-}
-
-impl fmt::Display for FailurePhase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Resolve => "resolve",
-            Self::Launch => "launch",
-            Self::Connect => "connect",
-            Self::Initialize => "initialize",
-            Self::List => "list",
-            Self::Call => "call",
-        })
+words! {
+    /// The step of connecting to a server, or using it, that failed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FailurePhase {
+        /// Expanding its variables and headers.
+        Resolve = "resolve",
+        /// Starting the process.
+        Launch = "launch",
+        /// Reaching the endpoint.
+        Connect = "connect",
+        /// `initialize`.
+        Initialize = "initialize",
+        /// Listing what it offers.
+        List = "list",
+        /// Calling it.
+        Call = "call",
     }
 }
 

@@ -5,7 +5,7 @@
 //! `.idempotent`. Annotations of an untrusted server add no tag, so that they cannot satisfy a rule
 //! that allows.
 
-use toolgate_wire::view::ToolView;
+use toolgate_wire::view::ToolHints;
 
 use crate::{DEFAULT_TAG, ServerSpec};
 
@@ -27,8 +27,7 @@ impl ServerSpec {
             return written.to_vec();
         }
         let mut tags = self.server_tags();
-        let hints = ToolView::of(definition).filter(|_| self.trust).map(|tool| tool.hints);
-        let hints = hints.unwrap_or_default();
+        let hints = if self.trust { ToolHints::of(definition) } else { ToolHints::default() };
         let implied = [
             ("read", hints.read_only == Some(true)),
             ("write", hints.read_only == Some(false)),

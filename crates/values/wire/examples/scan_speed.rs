@@ -34,7 +34,13 @@ fn main() {
     });
     if let Ok(frame) = Frame::parse(call.clone(), &MessageLimits::default()) {
         report("splice of id and name", &call, |_| {
-            drop(black_box(frame.edit().replace_id("1").replace_name("\"read_file\"").finish()));
+            drop(black_box(
+                frame
+                    .edit()
+                    .replace_found(frame.id_span(), "1")
+                    .replace_found(frame.name_span(), "\"read_file\"")
+                    .finish(),
+            ));
         });
     }
 }

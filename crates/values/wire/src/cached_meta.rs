@@ -18,10 +18,10 @@ const MAX_BYTES: usize = 4096;
 pub struct CachedMeta {
     bytes: Bytes,
     /// The spans of its members, relative to its first byte.
-    client_meta: ClientMetaSpans,
-    nodes: usize,
+    pub(crate) client_meta: ClientMetaSpans,
+    pub(crate) nodes: usize,
     /// An upper bound for its nesting depth.
-    depth: usize,
+    pub(crate) depth: usize,
 }
 
 impl CachedMeta {
@@ -38,7 +38,7 @@ impl CachedMeta {
         let bytes = Bytes::copy_from_slice(place.slice(message));
         let mut scanner = JsonScanner::new(&bytes, &MessageLimits::MAX);
         scanner.value(AmbiguityHandling::Refused).ok()?;
-        let nodes = MessageLimits::MAX.nodes - scanner.nodes_left();
+        let nodes = MessageLimits::MAX.nodes - scanner.nodes_left;
         let depth = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
         Some(Self { client_meta: claim.relative_to(place), nodes, depth, bytes })
     }
@@ -46,17 +46,5 @@ impl CachedMeta {
     /// Returns the bytes of the `_meta` object.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
-    }
-
-    pub(crate) fn client_meta_spans(&self) -> ClientMetaSpans {
-        self.client_meta
-    }
-
-    pub(crate) fn nodes(&self) -> usize {
-        self.nodes
-    }
-
-    pub(crate) fn depth(&self) -> usize {
-        self.depth
     }
 }

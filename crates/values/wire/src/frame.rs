@@ -6,8 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::{
-    CachedMeta, FrameEdit, MessageLimits, OwnedRequestId, RequestId, Span, WireError,
-    WireErrorKind,
+    CachedMeta, JsonEdit, MessageLimits, OwnedRequestId, RequestId, Span, WireError, WireErrorKind,
     envelope::EnvelopeSpans,
     large::DetachedValues,
     meta::ClientMetaSpans,
@@ -124,16 +123,16 @@ impl Frame {
             method: envelope.method,
             known_method: method::static_name(method),
             params: envelope.params,
-            meta: inside.meta_span(),
+            meta: inside.meta,
             name,
             progress_token: inside.progress_token_span(method),
             request_ref: inside.cancelled_request_span(method),
             result: envelope.result,
             result_type: envelope.result_type,
             error: envelope.error,
-            client_meta: inside.client_meta_spans(),
+            client_meta: inside.client_meta,
             has_only_client_meta: inside.has_only_client_meta(),
-            is_retry: inside.is_retry(),
+            is_retry: inside.is_retry,
             detached: None,
             bytes,
         })
@@ -279,21 +278,14 @@ impl Frame {
         self.progress_token
     }
 
-    /// Returns the span of the request id in `notifications/cancelled`.
-    pub fn request_ref_span(&self) -> Option<Span> {
-        self.request_ref
-    }
-
     /// Returns the span of the whole message, for edits.
     pub fn span(&self) -> Span {
-        let start = self.bytes.iter().position(|&byte| byte == b'{').unwrap_or(0);
-        let end = self.bytes.iter().rposition(|&byte| byte == b'}').map_or(0, |last| last + 1);
-        Span::new(start, end)
+        Span::of_object(&self.bytes)
     }
 
     /// Starts to edit the message.
-    pub fn edit(&self) -> FrameEdit<'_> {
-        FrameEdit::new(self)
+    pub fn edit(&self) -> JsonEdit<'_> {
+        JsonEdit::of_frame(self)
     }
 
     fn id_at(&self, span: Option<Span>) -> Option<RequestId<'_>> {

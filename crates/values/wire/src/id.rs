@@ -12,11 +12,17 @@ use std::{
 
 use crate::string;
 
-/// A request id borrowed from a message.
+/// A request id: its raw JSON, borrowed or owned.
 #[derive(Clone, Copy)]
-pub struct RequestId<'a> {
-    raw: &'a str,
+pub struct JsonRpcId<T> {
+    raw: T,
 }
+
+/// A request id borrowed from a message.
+pub type RequestId<'a> = JsonRpcId<&'a str>;
+
+/// An owned request id; cheap to clone.
+pub type OwnedRequestId = JsonRpcId<Arc<str>>;
 
 impl<'a> RequestId<'a> {
     /// Reads the raw JSON of an id; `raw` must be valid JSON. Returns `None` for anything but a
@@ -31,129 +37,53 @@ impl<'a> RequestId<'a> {
         Some(Self { raw: std::str::from_utf8(raw).ok()? })
     }
 
-    /// Returns the id as raw JSON, including the quotes of a string.
-    pub fn raw(self) -> &'a str {
-        self.raw
-    }
-
-    /// Returns the id as a number if it is one and fits `u64`.
-    pub fn as_u64(self) -> Option<u64> {
-        self.raw.parse().ok()
-    }
-
-    /// Returns the decoded text if the id is a string.
-    pub fn as_text(self) -> Option<Cow<'a, str>> {
-        string::decode(self.raw.as_bytes())
-    }
-
     /// Returns a copy that outlives the message.
     pub fn to_owned(self) -> OwnedRequestId {
         OwnedRequestId { raw: self.raw.into() }
     }
+}
+
+impl<T: AsRef<str>> JsonRpcId<T> {
+    /// Returns the id as raw JSON, including the quotes of a string.
+    pub fn raw(&self) -> &str {
+        self.raw.as_ref()
+    }
+
+    /// Returns the id as a number if it is one and fits `u64`.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.raw().parse().ok()
+    }
+
+    /// Returns the decoded text if the id is a string.
+    pub fn as_text(&self) -> Option<Cow<'_, str>> {
+        string::decode(self.raw().as_bytes())
+    }
 
     /// Returns the key for equality and hashing. A string and an integer never share a key.
-    fn comparison_key(self) -> (bool, Cow<'a, str>) {
+    fn comparison_key(&self) -> (bool, Cow<'_, str>) {
         match self.as_text() {
             Some(text) => (true, text),
-            None => (false, Cow::Borrowed(self.raw)),
+            None => (false, Cow::Borrowed(self.raw())),
         }
     }
 }
 
-impl PartialEq for RequestId<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.raw == other.raw || self.comparison_key() == other.comparison_key()
+impl<T: AsRef<str>, U: AsRef<str>> PartialEq<JsonRpcId<U>> for JsonRpcId<T> {
+    fn eq(&self, other: &JsonRpcId<U>) -> bool {
+        self.raw() == other.raw() || self.comparison_key() == other.comparison_key()
     }
 }
 
-impl Eq for RequestId<'_> {}
+impl<T: AsRef<str>> Eq for JsonRpcId<T> {}
 
-impl Hash for RequestId<'_> {
+impl<T: AsRef<str>> Hash for JsonRpcId<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.comparison_key().hash(state);
     }
 }
 
-impl fmt::Display for RequestId<'_> {
+impl<T: AsRef<str>> fmt::Debug for JsonRpcId<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.raw)
-    }
-}
-
-impl fmt::Debug for RequestId<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.raw)
-    }
-}
-
-/// An owned request id; cheap to clone.
-#[derive(Clone)]
-pub struct OwnedRequestId {
-    raw: Arc<str>,
-}
-
-impl OwnedRequestId {
-    /// Makes a string id from `text`.
-    pub fn from_text(text: &str) -> Self {
-        Self { raw: string::encode(text).into() }
-    }
-
-    /// Borrows the id.
-    pub fn as_borrowed(&self) -> RequestId<'_> {
-        RequestId { raw: &self.raw }
-    }
-
-    /// Returns the id as raw JSON, including the quotes of a string.
-    pub fn raw(&self) -> &str {
-        &self.raw
-    }
-
-    /// Returns the id as a number if it is one and fits `u64`.
-    pub fn as_u64(&self) -> Option<u64> {
-        self.as_borrowed().as_u64()
-    }
-}
-
-impl From<u64> for OwnedRequestId {
-    fn from(number: u64) -> Self {
-        Self { raw: number.to_string().into() }
-    }
-}
-
-impl From<RequestId<'_>> for OwnedRequestId {
-    fn from(id: RequestId<'_>) -> Self {
-        id.to_owned()
-    }
-}
-
-impl PartialEq for OwnedRequestId {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_borrowed() == other.as_borrowed()
-    }
-}
-
-impl Eq for OwnedRequestId {}
-
-impl PartialEq<RequestId<'_>> for OwnedRequestId {
-    fn eq(&self, other: &RequestId<'_>) -> bool {
-        self.as_borrowed() == *other
-    }
-}
-
-impl Hash for OwnedRequestId {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.as_borrowed().hash(state);
-    }
-}
-
-impl fmt::Display for OwnedRequestId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.raw)
-    }
-}
-
-impl fmt::Debug for OwnedRequestId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.raw)
+        formatter.write_str(self.raw())
     }
 }

@@ -3,18 +3,26 @@
 //! Bytes that no edit touches are copied unchanged. Inserted text must be valid JSON; this is
 //! checked in debug builds only.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use crate::{
-    Span, WireError, WireErrorKind,
+    Frame, MessageLimits, Span, WireError, WireErrorKind,
+    large::DetachedValues,
     scan::{self, MemberSpans},
     string,
 };
 
-/// A set of edits to one JSON document.
+/// A set of edits to one JSON document, applied together by [`JsonEdit::finish`].
 #[derive(Debug, Clone)]
+#[must_use = "edits do nothing until they are finished"]
 pub struct JsonEdit<'a> {
     source: &'a [u8],
+    /// The removed values of the message that is edited, if it is the skeleton of a large response.
+    detached: Option<Arc<DetachedValues>>,
+    /// True if an edit names a value that the document does not have.
+    lacks_target: bool,
     texts: Vec<u8>,
     edits: Vec<ByteReplacement>,
     objects: Vec<ObjectEdit>,
@@ -40,7 +48,33 @@ struct ObjectEdit {
 impl<'a> JsonEdit<'a> {
     /// Starts to edit `source`. Spans are relative to it.
     pub fn new(source: &'a [u8]) -> Self {
-        Self { source, texts: Vec::new(), edits: Vec::new(), objects: Vec::new() }
+        Self {
+            source,
+            detached: None,
+            lacks_target: false,
+            texts: Vec::new(),
+            edits: Vec::new(),
+            objects: Vec::new(),
+        }
+    }
+
+    /// Starts to edit a message.
+    pub(crate) fn of_frame(frame: &'a Frame) -> Self {
+        Self { detached: frame.detached_values().cloned(), ..Self::new(frame.bytes()) }
+    }
+
+    /// Replaces the value at `span` by `json`. Without a span, `finish` fails.
+    pub fn replace_found(mut self, span: Option<Span>, json: impl AsRef<[u8]>) -> Self {
+        self.lacks_target |= span.is_none();
+        match span {
+            Some(span) => self.replace(span, json),
+            None => self,
+        }
+    }
+
+    /// Returns true if there is nothing to edit.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty() && self.objects.is_empty()
     }
 
     /// Replaces the value at `span` by `json`.
@@ -77,10 +111,13 @@ impl<'a> JsonEdit<'a> {
 
     /// Applies the edits.
     ///
-    /// Returns an error if edits overlap, reach beyond the source, or change members of a value
-    /// that is not an object. These are bugs of the caller; a partly applied edit would be a
+    /// Returns an error if edits overlap, reach beyond the source, lack their target, or change
+    /// members of a value that is not an object. These are bugs of the caller; a partly applied edit would be a
     /// different message.
     pub fn finish(mut self) -> Result<Bytes, WireError> {
+        if self.lacks_target {
+            return Err(WireErrorKind::Splice.into());
+        }
         for object in std::mem::take(&mut self.objects) {
             self.resolve_object(&object)?;
         }
@@ -94,6 +131,13 @@ impl<'a> JsonEdit<'a> {
         }
         out.extend_from_slice(self.source.get(done..).ok_or(WireErrorKind::Splice)?);
         Ok(out.into())
+    }
+
+    /// Returns the edited message, parsed again because its spans have moved. Removed values of a
+    /// large response stay attached.
+    pub fn finish_frame(mut self) -> Result<Frame, WireError> {
+        let detached = self.detached.take();
+        Ok(Frame::parse(self.finish()?, &MessageLimits::MAX)?.with_detached(detached))
     }
 
     fn store_text(&mut self, parts: &[&[u8]]) -> Span {

@@ -43,56 +43,45 @@ impl MessageOrBatch {
     }
 }
 
-/// One message of a batch: its byte range and what the scan found in it.
-struct BatchElement {
-    start: usize,
-    end: usize,
-    envelope: EnvelopeSpans,
-    error: Option<WireErrorKind>,
-}
-
 fn parse_batch(
     bytes: &Bytes,
     limits: &MessageLimits,
 ) -> Result<Vec<Result<Frame, WireError>>, WireErrorKind> {
     let mut scanner = JsonScanner::new(bytes, limits);
-    let mut elements = Vec::new();
+    let mut messages = Vec::new();
     scanner.skip_whitespace();
     scanner.array(|scanner| {
-        if elements.len() >= limits.batch {
+        if messages.len() >= limits.batch {
             return Err(WireErrorKind::TooManyMessages);
         }
-        elements.push(scan_element(scanner)?);
+        messages.push(scan_element(scanner, bytes)?);
         Ok(())
     })?;
     scanner.expect_end()?;
-    if elements.is_empty() {
-        return Err(WireErrorKind::EmptyBatch);
+    match messages.is_empty() {
+        true => Err(WireErrorKind::EmptyBatch),
+        false => Ok(messages),
     }
-    Ok(elements.into_iter().map(|element| element.into_frame(bytes)).collect())
 }
 
-fn scan_element(scanner: &mut JsonScanner<'_>) -> Result<BatchElement, WireErrorKind> {
+/// Scans one message of a batch. The outer error concerns the whole batch.
+fn scan_element(
+    scanner: &mut JsonScanner<'_>,
+    batch: &Bytes,
+) -> Result<Result<Frame, WireError>, WireErrorKind> {
     scanner.rebase();
     let start = scanner.position();
     let mut envelope = EnvelopeSpans::default();
-    let mut fault = None;
+    let mut error = None;
     if scanner.peek() == b'{' {
         envelope.read(scanner)?;
     } else {
         scanner.value(AmbiguityHandling::Tolerated)?;
-        fault = Some(WireErrorKind::NotAnObject);
+        error = Some(WireErrorKind::NotAnObject);
     }
-    let fault = scanner.take_deferred_error().or(fault);
-    Ok(BatchElement { start, end: scanner.position(), envelope, error: fault })
-}
-
-impl BatchElement {
-    fn into_frame(self, batch: &Bytes) -> Result<Frame, WireError> {
-        let bytes = batch.slice(self.start..self.end);
-        match self.error {
-            None => Frame::from_envelope(bytes, &self.envelope),
-            Some(fault) => Err(WireError::new(fault, self.envelope.legible_id(&bytes))),
-        }
-    }
+    let bytes = batch.slice(start..scanner.position());
+    Ok(match scanner.take_deferred_error().or(error) {
+        None => Frame::from_envelope(bytes, &envelope),
+        Some(error) => Err(WireError::new(error, envelope.legible_id(&bytes))),
+    })
 }

@@ -24,12 +24,13 @@ pub(crate) struct ParamsSpans {
     task_id: Option<Span>,
     progress_token: Option<Span>,
     request_id: Option<Span>,
-    meta: Option<Span>,
+    pub(crate) meta: Option<Span>,
     meta_token: Option<Span>,
-    client_meta: ClientMetaSpans,
+    pub(crate) client_meta: ClientMetaSpans,
     /// True if `_meta` has members that do not describe the sender.
     has_other_meta: bool,
-    is_retry: bool,
+    /// True if `params` has members that only the retry of a modern request has.
+    pub(crate) is_retry: bool,
     lookalike: Option<WireErrorKind>,
 }
 
@@ -128,24 +129,9 @@ impl ParamsSpans {
         self.request_id.filter(|_| method == method::CANCELLED)
     }
 
-    /// Returns the spans of what `params._meta` says about the sender.
-    pub(crate) fn client_meta_spans(&self) -> ClientMetaSpans {
-        self.client_meta
-    }
-
     /// Returns true if `params._meta` describes the sender and has no other members.
     pub(crate) fn has_only_client_meta(&self) -> bool {
         self.client_meta.has_any() && !self.has_other_meta
-    }
-
-    /// Returns true if `params` has members that only the retry of a modern request has.
-    pub(crate) fn is_retry(&self) -> bool {
-        self.is_retry
-    }
-
-    /// Returns the span of `params._meta`.
-    pub(crate) fn meta_span(&self) -> Option<Span> {
-        self.meta
     }
 }
 

@@ -1,20 +1,22 @@
 //! The revisions of MCP, in order, and the features of each.
 
-use std::{fmt, str::FromStr};
+use crate::words;
 
-/// A dated revision of MCP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Revision {
-    /// 2024-11-05: the base.
-    V2024_11_05,
-    /// 2025-03-26: Streamable HTTP, batches, tool annotations, audio.
-    V2025_03_26,
-    /// 2025-06-18: structured output, elicitation, resource links; no batches.
-    V2025_06_18,
-    /// 2025-11-25: tasks, URL elicitation, icons.
-    V2025_11_25,
-    /// 2026-07-28: no sessions, no `initialize`.
-    V2026_07_28,
+words! {
+    /// A dated revision of MCP, as written on the wire.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Revision {
+        /// 2024-11-05: the base.
+        V2024_11_05 = "2024-11-05",
+        /// 2025-03-26: Streamable HTTP, batches, tool annotations, audio.
+        V2025_03_26 = "2025-03-26",
+        /// 2025-06-18: structured output, elicitation, resource links; no batches.
+        V2025_06_18 = "2025-06-18",
+        /// 2025-11-25: tasks, URL elicitation, icons.
+        V2025_11_25 = "2025-11-25",
+        /// 2026-07-28: no sessions, no `initialize`.
+        V2026_07_28 = "2026-07-28",
+    }
 }
 
 /// A family of revisions that share a session model.
@@ -27,27 +29,8 @@ pub enum Era {
 }
 
 impl Revision {
-    /// Every revision, oldest first.
-    pub const ALL: [Revision; 5] = [
-        Revision::V2024_11_05,
-        Revision::V2025_03_26,
-        Revision::V2025_06_18,
-        Revision::V2025_11_25,
-        Revision::V2026_07_28,
-    ];
     /// The newest revision that starts with `initialize`.
     pub const LATEST_LEGACY: Revision = Revision::V2025_11_25;
-
-    /// Returns the revision as written on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Revision::V2024_11_05 => "2024-11-05",
-            Revision::V2025_03_26 => "2025-03-26",
-            Revision::V2025_06_18 => "2025-06-18",
-            Revision::V2025_11_25 => "2025-11-25",
-            Revision::V2026_07_28 => "2026-07-28",
-        }
-    }
 
     /// Returns the era of the revision.
     pub fn era(self) -> Era {
@@ -96,25 +79,6 @@ impl Revision {
     }
 }
 
-impl fmt::Display for Revision {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-/// The error for a version that is not one of [`Revision::ALL`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown protocol version")]
-pub struct UnknownRevision;
-
-impl FromStr for Revision {
-    type Err = UnknownRevision;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|revision| revision.as_str() == text).ok_or(UnknownRevision)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,7 +90,7 @@ mod tests {
         for revision in Revision::ALL {
             assert_eq!(revision.as_str().parse(), Ok(revision));
         }
-        assert_eq!("2025-03-27".parse::<Revision>(), Err(UnknownRevision));
+        assert_eq!("2025-03-27".parse::<Revision>(), Err(crate::UnknownWord));
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub(crate) struct JsonScanner<'a> {
     at: usize,
     origin: usize,
     depth_left: usize,
-    nodes_left: usize,
+    /// The number of values that the limit still allows.
+    pub(crate) nodes_left: usize,
     open_keys: KeyStack<'a>,
     deferred_error: Option<WireErrorKind>,
     cached_meta: &'a [CachedMeta],
@@ -81,19 +82,14 @@ impl<'a> JsonScanner<'a> {
     pub(crate) fn skip_cached_meta(&mut self) -> Option<(Span, ClientMetaSpans)> {
         let rest = self.bytes.get(self.at..)?;
         let known = self.cached_meta.iter().find(|known| rest.starts_with(known.bytes()))?;
-        if known.depth() > self.depth_left {
+        if known.depth > self.depth_left {
             return None;
         }
-        self.nodes_left = self.nodes_left.checked_sub(known.nodes())?;
+        self.nodes_left = self.nodes_left.checked_sub(known.nodes)?;
         let start = self.at;
         self.at += known.bytes().len();
         let place = self.span_from(start);
-        Some((place, known.client_meta_spans().within(place)))
-    }
-
-    /// Returns the number of values that the limit still allows.
-    pub(crate) fn nodes_left(&self) -> usize {
-        self.nodes_left
+        Some((place, known.client_meta.within(place)))
     }
 
     /// Makes spans relative to the current position, for a message inside a batch.

@@ -24,6 +24,13 @@ impl Span {
         Self { start: narrow(start), beyond: NonZeroU32::MIN.saturating_add(beyond - 1) }
     }
 
+    /// Returns the span of the object in `bytes`, without the white space around it.
+    pub fn of_object(bytes: &[u8]) -> Self {
+        let start = bytes.iter().position(|&byte| byte == b'{').unwrap_or(0);
+        let end = bytes.iter().rposition(|&byte| byte == b'}').map_or(0, |last| last + 1);
+        Self::new(start, end)
+    }
+
     /// Returns the offset of the first byte.
     pub fn start(self) -> usize {
         self.start as usize

@@ -6,16 +6,12 @@
 
 mod capability;
 mod level;
-mod lifecycle;
 mod report;
 
 use std::borrow::Cow;
 
-pub use capability::{
-    PromptView, ResourceTemplateView, ResourceView, TaskSupport, ToolHints, ToolView,
-};
-pub use level::{LogLevel, UnknownLogLevel};
-pub use lifecycle::{Implementation, InitializeParams, InitializeResult};
+pub use capability::{TaskSupport, ToolHints};
+pub use level::LogLevel;
 pub use report::{LogMessageParams, ProgressParams, RpcError};
 
 use crate::{scan, string};

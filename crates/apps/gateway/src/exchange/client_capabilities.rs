@@ -17,18 +17,11 @@ pub(crate) struct ClientCapabilities {
 impl ClientCapabilities {
     /// Parses the raw `capabilities` of `initialize`.
     pub(crate) fn parse(capabilities: &[u8]) -> Self {
-        let object = |raw: &[u8], key: &str| {
-            let value = scan::member(raw, key)?.slice(raw).to_vec();
-            value.starts_with(b"{").then_some(value)
-        };
-        let elicitation = object(capabilities, "elicitation");
-        let mode = |key| elicitation.as_ref().is_some_and(|raw| object(raw, key).is_some());
         Self {
-            roots: object(capabilities, "roots").is_some(),
-            sampling: object(capabilities, "sampling").is_some(),
-            // An empty declaration comes from 2025-06-18, which has forms only.
-            form: elicitation.is_some() && (mode("form") || !mode("url")),
-            url: mode("url"),
+            roots: QuestionKind::Roots.is_declared_in(capabilities),
+            sampling: QuestionKind::Sampling.is_declared_in(capabilities),
+            form: QuestionKind::Form.is_declared_in(capabilities),
+            url: QuestionKind::Url.is_declared_in(capabilities),
         }
     }
 

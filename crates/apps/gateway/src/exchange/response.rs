@@ -143,7 +143,11 @@ fn error_code(error: &[u8]) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgate_wire::MessageLimits;
+    use toolgate_wire::{MessageLimits, RequestId};
+
+    fn id(raw: &'static str) -> OwnedRequestId {
+        RequestId::from_raw(raw.as_bytes()).unwrap().to_owned()
+    }
 
     fn line(reply: RpcResponse) -> Bytes {
         match reply.into_line() {
@@ -155,7 +159,7 @@ mod tests {
     #[test]
     fn a_prepared_list_is_framed_without_a_copy() {
         let list = Bytes::from_static(br#"{"tools":[]}"#);
-        let reply = RpcResponse::shared_result(&OwnedRequestId::from_text("a"), list.clone());
+        let reply = RpcResponse::shared_result(&id("\"a\""), list.clone());
         let ResponseContent::Small([_, middle, _]) = &reply.content else { panic!("it is small") };
         assert_eq!(middle.as_ptr(), list.as_ptr());
         assert_eq!(line(reply), r#"{"jsonrpc":"2.0","id":"a","result":{"tools":[]}}"#);
@@ -168,7 +172,7 @@ mod tests {
         );
         let answer = Frame::parse(bytes, &MessageLimits::default()).unwrap();
         assert_eq!(
-            line(RpcResponse::from_answer(&answer, &OwnedRequestId::from_text("x"))),
+            line(RpcResponse::from_answer(&answer, &id("\"x\""))),
             "{\"result\": {\"n\": 1.50, \"id\": 4},  \"id\": \"x\", \"jsonrpc\": \"2.0\"}"
         );
     }

@@ -29,21 +29,23 @@ impl HttpServer {
     ) -> Result<Bytes, Rejection> {
         let (limits, timeouts) = (self.gateway.options.body, self.gateway.options.timeouts);
         let declared = body.size_hint().lower();
-        let mut limit = BodyDeadlines { silence: timeouts.body, end: None };
-        let Some(first) = next_chunk(&mut body, &limit).await? else { return Ok(Bytes::new()) };
+        let silence = timeouts.body;
+        let Some(first) = next_chunk(&mut body, silence, None).await? else {
+            return Ok(Bytes::new());
+        };
         if declared > limits.total as u64 {
             return Err(Rejection::too_large(limits.total, &first));
         }
         if body.is_end_stream() {
             return Ok(first);
         }
-        limit.end = Some(Instant::now() + timeouts.upload);
-        let Some(second) = next_chunk(&mut body, &limit).await? else { return Ok(first) };
+        let end = Some(Instant::now() + timeouts.upload);
+        let Some(second) = next_chunk(&mut body, silence, end).await? else { return Ok(first) };
         let (mut spool, mut quota) = (BodySpool::new(limits), Vec::new());
         let mut chunks = [Some(first), Some(second)].into_iter();
         while let Some(chunk) = match chunks.next() {
             Some(chunk) => chunk,
-            None => next_chunk(&mut body, &limit).await?,
+            None => next_chunk(&mut body, silence, end).await?,
         } {
             spool.push(&chunk).map_err(body_error)?;
             while quota.len() < spool.len() / QUOTA_UNIT {
@@ -58,22 +60,15 @@ impl HttpServer {
     }
 }
 
-/// The deadlines of a body.
-struct BodyDeadlines {
-    /// The time limit for the next chunk.
-    silence: Duration,
-    /// The deadline for the whole body.
-    end: Option<Instant>,
-}
-
-/// Returns the next chunk of data.
+/// Returns the next chunk of data. It may take as long as `silence`, and the whole body until `end`.
 async fn next_chunk(
     body: &mut Incoming,
-    limit: &BodyDeadlines,
+    silence: Duration,
+    end: Option<Instant>,
 ) -> Result<Option<Bytes>, Rejection> {
     loop {
         let now = Instant::now();
-        let until = limit.end.map_or(now + limit.silence, |end| end.min(now + limit.silence));
+        let until = end.map_or(now + silence, |end| end.min(now + silence));
         let Ok(frame) = timeout_at(until, body.frame()).await else {
             return Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, "reading the body timed out"));
         };

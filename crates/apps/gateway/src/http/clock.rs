@@ -161,7 +161,7 @@ mod tests {
 
     fn after(millis: u64, act: impl Fn(&ConnectionState)) -> bool {
         let clock = Arc::new(CoarseClock::default());
-        let state = ConnectionState::new(clock.clone(), Arc::default());
+        let state = ConnectionState::new(clock.clone(), ConnectionPeer::for_lines(0));
         act(&state);
         clock.set(Duration::from_millis(millis));
         state.is_overdue(&ConnectionTimeouts::default())
@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_declared_length_is_seen_in_heads_only_and_an_unseen_head_counts_as_one() {
-        let state = ConnectionState::new(Arc::new(CoarseClock::default()), Arc::default());
+        let state =
+            ConnectionState::new(Arc::new(CoarseClock::default()), ConnectionPeer::for_lines(0));
         let declared = |pieces: &[&str]| {
             state.set_phase(ConnectionPhase::Idle);
             pieces.iter().for_each(|piece| state.record_read(piece.as_bytes()));
@@ -199,8 +200,9 @@ mod tests {
     #[test]
     fn a_begun_request_dawdles_more_than_none_and_a_served_one_not_at_all() {
         let clock = Arc::new(CoarseClock::default());
-        let [idle, begun, served] =
-            std::array::from_fn(|_| ConnectionState::new(clock.clone(), Arc::default()));
+        let [idle, begun, served] = std::array::from_fn(|_| {
+            ConnectionState::new(clock.clone(), ConnectionPeer::for_lines(0))
+        });
         clock.set(Duration::from_secs(5));
         begun.record_read(b"POST");
         served.set_phase(ConnectionPhase::Serving);

@@ -167,7 +167,8 @@ impl SessionEventLog {
             stream.all_left.send_replace(false);
         }
         drop(streams);
-        EventLogReader::new(self.clone(), stream, key, cursor)
+        let (log, sending) = (self.clone(), OutgoingMessage::default());
+        EventLogReader { log, stream, key, cursor, sending }
     }
 
     /// Waits until all readers of a stream have left and either none came back within `resume` or

@@ -1,4 +1,4 @@
-//! GET: opens the standalone stream, or resumes a stream that was interrupted.
+//! GET and DELETE: open the standalone stream or resume an interrupted one, and end the session.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use http::{HeaderMap, Response, StatusCode};
 
 use super::clock::ConnectionState;
 use super::event_log::{ResumeOutcome, STANDALONE};
-use super::headers::{AcceptHeader, LAST_EVENT_ID, check_legacy_version};
+use super::headers::{AcceptHeader, LAST_EVENT_ID, SESSION_ID, check_legacy_version};
 use super::response_body::ResponseBody;
 use super::responses::{empty, event_stream};
-use super::server::{HttpServer, missing_session};
+use super::server::{HttpServer, missing_session, unknown_session};
 use super::stream::{EventStreamBody, KeepAliveTiming};
 use crate::principal::RequestedProfile;
 use crate::rejection::Rejection;
@@ -46,12 +46,28 @@ impl HttpServer {
             return Err(Rejection::new(StatusCode::TOO_MANY_REQUESTS, error));
         }
         let quota = self.acquire_stream(&identity)?;
-        let (options, revision) = (&self.gateway.options, client.session.revision());
+        let (options, revision) = (&self.gateway.options, client.session.caller.revision);
         let timing = if reader.is_standalone() {
             KeepAliveTiming::for_standalone(options, revision)
         } else {
             KeepAliveTiming::for_request(options, revision)
         };
         Ok(event_stream(EventStreamBody::new(reader, timing, connection.clone()).with_quota(quota)))
+    }
+
+    /// Ends the session and everything in it.
+    pub(crate) fn delete(
+        &self,
+        headers: &HeaderMap,
+        profile: RequestedProfile,
+        connection: &ConnectionState,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        check_legacy_version(headers)?;
+        let id = headers.get(SESSION_ID).ok_or_else(missing_session)?;
+        if self.sessions.close(id, &self.client_identity(headers, profile, connection)?) {
+            Ok(empty(StatusCode::NO_CONTENT))
+        } else {
+            Err(unknown_session())
+        }
     }
 }

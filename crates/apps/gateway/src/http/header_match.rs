@@ -3,9 +3,7 @@
 //! A proxy between the client and the gateway may decide by the headers. So the gateway rejects a
 //! request if its headers contradict its body. The gateway itself decides by the body only.
 
-use std::borrow::Cow;
-
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName};
 use toolgate_wire::{Frame, mcp_headers, method, scan};
 
 use super::headers::single_value;
@@ -19,7 +17,8 @@ const NAME: HeaderName = HeaderName::from_static(mcp_headers::NAME);
 /// Checks the headers that every request repeats: its method and the name or URI it concerns.
 pub(crate) fn check_standard(headers: &HeaderMap, request: &Frame) -> Result<(), Rejection> {
     let name = request.method().unwrap_or_default();
-    if header_text(headers, &METHOD).as_deref() != Some(name.as_ref()) {
+    let header = single_value(headers, &METHOD).map(|value| value.as_bytes().trim_ascii());
+    if header.and_then(mcp_headers::decode).as_deref() != Some(name.as_ref()) {
         return Err(Rejection::header_mismatch(request, "Mcp-Method"));
     }
     if !has_name_header(&name) {
@@ -73,10 +72,4 @@ fn has_name_header(name: &str) -> bool {
             | method::TASKS_UPDATE
             | method::TASKS_CANCEL
     )
-}
-
-/// Returns the decoded value of a header that was sent exactly once.
-fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Cow<'a, str>> {
-    let value = single_value(headers, name).map(HeaderValue::as_bytes)?;
-    mcp_headers::decode(value.trim_ascii())
 }

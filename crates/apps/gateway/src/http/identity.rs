@@ -70,7 +70,7 @@ impl HttpServer {
     }
 
     /// Returns the principal that sends these headers on this connection.
-    pub(crate) fn identify(
+    fn identify(
         &self,
         headers: &HeaderMap,
         connection: &ConnectionState,

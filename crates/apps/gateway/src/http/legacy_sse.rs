@@ -85,7 +85,7 @@ impl HttpServer {
         let message = MessageOrBatch::parse(bytes, &self.gateway.wire_limits())
             .map_err(|error| Rejection::parse_error(&error))?;
         require_legacy(&message, version_header(&head.headers), options.strict)?;
-        self.gateway.await_start().await;
+        self.gateway.gate.await_start().await;
         client.handle_message(message).map(|()| empty(StatusCode::ACCEPTED))
     }
 }

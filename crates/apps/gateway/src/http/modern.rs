@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::{HeaderMap, Response, StatusCode};
+use http::{Response, StatusCode};
 use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 use toolgate_wire::{Frame, method};
@@ -16,37 +16,34 @@ use toolgate_wire::{Frame, method};
 use super::clock::ConnectionState;
 use super::header_match;
 use super::headers::AcceptHeader;
-use super::post::first_step;
+use super::post::{HttpRequestContext, first_step};
 use super::response_body::ResponseBody;
-use super::responses::{event_stream, json_with_status, status_of};
+use super::responses::{event_stream, json, status_of, with_status};
 use super::server::HttpServer;
 use super::stream::{self, EventSource, EventStreamBody, KeepAliveTiming};
 use crate::exchange::{Exchange, ExchangeStep};
 use crate::modern::{ModernRequestContext, RequestEnvelope};
-use crate::principal::ClientIdentity;
 use crate::rejection::Rejection;
 
-/// A modern request with its envelope and its sender.
-pub(crate) struct ModernHttpRequest {
-    pub(crate) frame: Frame,
-    pub(crate) envelope: RequestEnvelope,
-    pub(crate) accept: AcceptHeader,
-    pub(crate) identity: ClientIdentity,
-}
-
 impl HttpServer {
-    /// Answers a modern request.
+    /// Answers a modern request, if its headers agree with its body.
     pub(crate) async fn handle_modern(
         &self,
-        request: ModernHttpRequest,
-        headers: &HeaderMap,
-        connection: &Arc<ConnectionState>,
+        request: Frame,
+        envelope: RequestEnvelope,
+        HttpRequestContext { headers, identity, accept, connection }: HttpRequestContext<'_>,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        let accept = request.accept;
-        if request.frame.is(method::SUBSCRIPTIONS_LISTEN) {
+        if request.is(method::SUBSCRIPTIONS_LISTEN) {
             accept.require_events()?;
         }
-        let mut exchange = self.start_modern_exchange(request, headers)?;
+        let modern = &self.gateway.modern;
+        header_match::check_standard(headers, &request)?;
+        let peer = identity.peer.clone();
+        let client = modern.clients.find_or_create(identity, &envelope, &request)?;
+        header_match::check_arguments(headers, &request, &self.gateway.gate, &client)?;
+        let response_mode = accept.response_mode();
+        let context = ModernRequestContext { client, envelope, response_mode, peer };
+        let mut exchange = modern.handle_request(request, context);
         let patience = self.gateway.options.sse_after;
         let first_message = match first_step(accept, patience, &mut exchange).await {
             // An HTTP error status tells the client more than a stream, even if it prefers streams.
@@ -56,28 +53,14 @@ impl HttpServer {
                 exchange = Exchange::Answered(reply);
                 None
             }
-            Some(ExchangeStep::Response(reply)) => return Ok(json_with_status(reply)),
+            Some(ExchangeStep::Response(reply)) => {
+                let status = status_of(&reply);
+                return Ok(with_status(json(reply), status));
+            }
             Some(ExchangeStep::Message(message)) => Some(message),
             None => None,
         };
         Ok(self.stream_modern(exchange, first_message, connection))
-    }
-
-    /// Starts to answer a request after checking that its headers agree with its body.
-    fn start_modern_exchange(
-        &self,
-        request: ModernHttpRequest,
-        headers: &HeaderMap,
-    ) -> Result<Exchange, Rejection> {
-        let ModernHttpRequest { frame, envelope, accept, identity } = request;
-        let modern = &self.gateway.modern;
-        header_match::check_standard(headers, &frame)?;
-        let peer = identity.peer.clone();
-        let client = modern.clients.find_or_create(identity, &envelope, &frame)?;
-        header_match::check_arguments(headers, &frame, &self.gateway.gate, &client)?;
-        let response_mode = accept.response_mode();
-        let context = ModernRequestContext { client, envelope, response_mode, peer };
-        Ok(modern.handle_request(frame, context))
     }
 
     fn stream_modern(

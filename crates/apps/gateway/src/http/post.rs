@@ -26,7 +26,6 @@ use super::event_log::SessionEventLog;
 use super::headers::{
     AcceptHeader, SESSION_ID, check_legacy_version, require_json_body, version_header,
 };
-use super::modern::ModernHttpRequest;
 use super::response_body::ResponseBody;
 use super::responses::{empty, event_stream, json};
 use super::server::{HttpServer, missing_session};
@@ -38,10 +37,11 @@ use crate::principal::{ClientIdentity, RequestedProfile};
 use crate::rejection::Rejection;
 
 /// The sender of a message and the form of its answer.
-struct HttpRequestContext<'a> {
-    identity: ClientIdentity,
-    accept: AcceptHeader,
-    connection: &'a Arc<ConnectionState>,
+pub(crate) struct HttpRequestContext<'a> {
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) identity: ClientIdentity,
+    pub(crate) accept: AcceptHeader,
+    pub(crate) connection: &'a Arc<ConnectionState>,
 }
 
 impl HttpServer {
@@ -53,27 +53,25 @@ impl HttpServer {
         connection: &Arc<ConnectionState>,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let (head, body) = request.into_parts();
-        require_json_body(&head.headers)?;
-        let accept = AcceptHeader::parse(&head.headers)?;
-        let identity = self.client_identity(&head.headers, profile, connection)?;
+        let headers = &head.headers;
+        require_json_body(headers)?;
+        let accept = AcceptHeader::parse(headers)?;
+        let identity = self.client_identity(headers, profile, connection)?;
         let options = &self.gateway.options;
         connection.set_phase(ConnectionPhase::Body);
         let bytes = self.read_body(body, &identity).await?;
         connection.set_phase(ConnectionPhase::Serving);
-        let message = self.gateway.modern.parse(bytes, &self.gateway.wire_limits());
+        let envelopes = &self.gateway.modern.envelope_cache;
+        let message = envelopes.parse(bytes, &self.gateway.wire_limits());
         let message = message.map_err(|error| Rejection::parse_error(&error))?;
-        let era =
-            MessageEra::from_message(&message, version_header(&head.headers), options.strict)?;
+        let era = MessageEra::from_message(&message, version_header(headers), options.strict)?;
+        let context = HttpRequestContext { headers, identity, accept, connection };
         match (era, message) {
             (MessageEra::ModernNotification, _) => Ok(empty(StatusCode::ACCEPTED)),
             (MessageEra::ModernRequest(envelope), MessageOrBatch::One(frame)) => {
-                let modern_request = ModernHttpRequest { frame, envelope, accept, identity };
-                self.handle_modern(modern_request, &head.headers, connection).await
+                self.handle_modern(frame, envelope, context).await
             }
-            (_, message) => {
-                let context = HttpRequestContext { identity, accept, connection };
-                self.handle_legacy(message, &head.headers, context).await
-            }
+            (_, message) => self.handle_legacy(message, context).await,
         }
     }
 
@@ -81,11 +79,10 @@ impl HttpServer {
     async fn handle_legacy(
         &self,
         message: MessageOrBatch,
-        headers: &HeaderMap,
         context: HttpRequestContext<'_>,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        check_legacy_version(headers)?;
-        let Some(client) = self.find_session(headers, &context.identity)? else {
+        check_legacy_version(context.headers)?;
+        let Some(client) = self.find_session(context.headers, &context.identity)? else {
             return match message {
                 MessageOrBatch::One(frame) if is_initialize(&frame) => {
                     self.open_session(&frame, context).await
@@ -106,8 +103,9 @@ impl HttpServer {
         request: &Frame,
         context: HttpRequestContext<'_>,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        let HttpRequestContext { identity, accept, connection } = context;
-        self.gateway.await_start().await;
+        let HttpRequestContext { identity, accept, connection, .. } = context;
+        // Clients get the servers' instructions only in this answer.
+        self.gateway.gate.await_start().await;
         let key = self.sessions.reserve_id(&identity.peer_id())?;
         let log = Arc::new(SessionEventLog::new());
         let (session, reply) = match self.gateway.open_session(request, &identity, log.clone()) {
@@ -175,7 +173,8 @@ impl HttpServer {
                 }
             }
         });
-        let timing = KeepAliveTiming::for_request(&self.gateway.options, client.session.revision());
+        let timing =
+            KeepAliveTiming::for_request(&self.gateway.options, client.session.caller.revision);
         event_stream(EventStreamBody::new(reader, timing, connection.clone()))
     }
 }

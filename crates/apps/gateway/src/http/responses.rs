@@ -1,6 +1,5 @@
 //! Builds the HTTP responses, including those for rejected requests.
 
-use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use toolgate_wire::code;
@@ -39,12 +38,6 @@ pub(crate) fn json(reply: RpcResponse) -> Response<ResponseBody> {
     response
 }
 
-/// Returns a response with the HTTP status of its error code.
-pub(crate) fn json_with_status(reply: RpcResponse) -> Response<ResponseBody> {
-    let status = status_of(&reply);
-    with_status(json(reply), status)
-}
-
 /// Returns the HTTP status of an answer in 2026-07-28. In earlier revisions the status does not
 /// depend on the answer.
 pub(crate) fn status_of(reply: &RpcResponse) -> StatusCode {
@@ -58,11 +51,6 @@ pub(crate) fn status_of(reply: &RpcResponse) -> StatusCode {
         ) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }
-}
-
-/// Returns a JSON document that is not an MCP message.
-pub(crate) fn json_document(body: String) -> Response<ResponseBody> {
-    json(RpcResponse::from_message(Bytes::from(body)))
 }
 
 /// Returns an event stream.

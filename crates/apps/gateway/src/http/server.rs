@@ -28,8 +28,9 @@ use super::host_allowlist::HostAllowlist;
 use super::identity::GatewayOwner;
 use super::legacy_sse;
 use super::response_body::ResponseBody;
-use super::responses::{json_document, rejected, with_status};
+use super::responses::{self, rejected, with_status};
 use super::sessions::{HttpSession, HttpSessions};
+use crate::exchange::RpcResponse;
 use crate::gateway::GatewayState;
 use crate::peer_quota::{PeerLimits, PeerQuota, PeerQuotaGuard};
 use crate::principal::{ClientIdentity, ClientPrincipal, RequestedProfile};
@@ -293,10 +294,10 @@ impl HttpServer {
         let health = json!({
             "status": if draining { "draining" } else { "ok" },
             "sessions": self.gateway.sessions.len(),
-            "servers": self.gateway.options.health.summary(),
+            "servers": (self.gateway.options.health)(),
         });
         let status = if draining { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-        with_status(json_document(health.to_string()), status)
+        with_status(responses::json(RpcResponse::from_message(health.to_string().into())), status)
     }
 
     /// Returns the session that a request names, or `None` if it names none.
@@ -330,7 +331,7 @@ impl HttpServer {
     async fn drain(&self, closing: &watch::Sender<bool>) {
         self.draining.store(true, Ordering::Relaxed);
         closing.send_replace(true);
-        self.gateway.modern.end_subscriptions(ClientPrincipal::is_http);
+        self.gateway.modern.subscribers.end(ClientPrincipal::is_http);
         let settled = async {
             while self.in_flight() > 0 {
                 sleep(DRAIN_POLL_INTERVAL).await;

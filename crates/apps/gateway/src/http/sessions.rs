@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode};
+use toolgate_wire::hex;
 
 use super::clock::CoarseClock;
 use super::event_log::SessionEventLog;
@@ -19,9 +20,9 @@ use crate::principal::{ClientIdentity, ClientPrincipal};
 use crate::rejection::Rejection;
 use crate::session::{LegacySession, LegacySessions};
 
-/// The id of a session: 32 hexadecimal digits.
+/// The id of a session, written as 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct HttpSessionId([u8; 32]);
+pub(crate) struct HttpSessionId([u8; 16]);
 
 impl HttpSessionId {
     /// Creates the id of a new session after `evict` has made room for it.
@@ -40,19 +41,17 @@ impl HttpSessionId {
         let mut bytes = [0; 16];
         let random = getrandom::fill(&mut bytes);
         random.map_err(|error| rejected(format!("cannot create a session id: {error}")))?;
-        let digit =
-            |at: usize| b"0123456789abcdef"[usize::from(bytes[at / 2] >> (4 * (at % 2)) & 15)];
-        Ok(Self(std::array::from_fn(digit)))
+        Ok(Self(bytes))
     }
 
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        text.try_into().ok().map(Self)
+        hex::decode(text).map(Self)
     }
 }
 
 impl fmt::Display for HttpSessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&String::from_utf8_lossy(&self.0))
+        formatter.write_str(&hex::encode(&self.0))
     }
 }
 

@@ -8,7 +8,7 @@ use toolgate_wire::{
 };
 
 use super::SUPPORTED_REVISION;
-use super::envelope::{EnvelopeParser, RequestEnvelope, missing_member};
+use super::envelope::{RequestEnvelope, envelope_version, has_envelope, missing_member};
 use crate::rejection::Rejection;
 
 /// The header that must agree with the body.
@@ -75,18 +75,14 @@ fn classify(
 ) -> Result<MessageEra, Rejection> {
     let modern_only = strict.is_some_and(|only| only.era() == Era::Modern);
     match frame.kind() {
-        MessageKind::Request => match EnvelopeParser::new(frame) {
-            Some(parser) => {
-                modern_envelope(frame, &parser, header, strict).map(MessageEra::ModernRequest)
-            }
-            None if header.is_modern() => Err(missing_member(frame, meta::PROTOCOL_VERSION)),
-            None if modern_only => Err(legacy_rejected(frame)),
-            None => Ok(MessageEra::Legacy),
-        },
-        MessageKind::Notification if header.is_modern() || modern_only => {
-            Ok(MessageEra::ModernNotification)
+        MessageKind::Request if has_envelope(frame) => {
+            modern_envelope(frame, header, strict).map(MessageEra::ModernRequest)
         }
-        MessageKind::Notification if EnvelopeParser::new(frame).is_some() => {
+        MessageKind::Request if header.is_modern() => {
+            Err(missing_member(frame, meta::PROTOCOL_VERSION))
+        }
+        MessageKind::Request if modern_only => Err(legacy_rejected(frame)),
+        MessageKind::Notification if header.is_modern() || modern_only || has_envelope(frame) => {
             Ok(MessageEra::ModernNotification)
         }
         MessageKind::Response | MessageKind::Failure if header.is_modern() || modern_only => {
@@ -105,7 +101,7 @@ fn reject_modern_batch(
     header: VersionHeader<'_>,
     strict: Option<Revision>,
 ) -> Result<(), Rejection> {
-    let modern = messages.iter().flatten().any(|frame| EnvelopeParser::new(frame).is_some());
+    let modern = messages.iter().flatten().any(has_envelope);
     let modern_only = strict.is_some_and(|only| only.era() == Era::Modern);
     match modern || modern_only || header.is_modern() {
         true => Err(Rejection::invalid_request(None, "batches are not part of 2026-07-28")),
@@ -115,11 +111,10 @@ fn reject_modern_batch(
 
 fn modern_envelope(
     frame: &Frame,
-    parser: &EnvelopeParser<'_>,
     header: VersionHeader<'_>,
     strict: Option<Revision>,
 ) -> Result<RequestEnvelope, Rejection> {
-    let Some(version) = parser.version() else {
+    let Some(version) = envelope_version(frame) else {
         return Err(missing_member(frame, meta::PROTOCOL_VERSION));
     };
     if let Some(only) = strict.filter(|only| only.era() == Era::Legacy) {
@@ -131,7 +126,7 @@ fn modern_envelope(
     if version != SUPPORTED_REVISION.as_str() {
         return Err(Rejection::unsupported_version(frame, &version, SUPPORTED_REVISION));
     }
-    parser.parse(frame)
+    RequestEnvelope::parse(frame)
 }
 
 /// Returns the error for a legacy message where only modern ones are supported.

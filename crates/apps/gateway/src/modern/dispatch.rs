@@ -27,14 +27,11 @@ pub(crate) struct ModernRequestContext {
 impl ModernHandler {
     /// Starts to answer a request.
     pub(crate) fn handle_request(&self, request: Frame, context: ModernRequestContext) -> Exchange {
-        let (Some(id), Some(name)) = (request.id().map(|id| id.to_owned()), request.method())
-        else {
-            return Exchange::Answered(RpcResponse::invalid(exchange::NO_ID_OR_METHOD));
+        let (id, name, listed) = match exchange::parse_request(&request) {
+            Ok(parsed) => parsed,
+            Err(reply) => return Exchange::Answered(reply),
         };
-        if let Some(kind) = exchange::listed_kind(&name) {
-            if exchange::has_cursor(&request) {
-                return Exchange::failed(&id, code::INVALID_PARAMS, "unknown cursor");
-            }
+        if let Some(kind) = listed {
             let list = exchange::list(&self.gate, kind, &context.client.caller);
             return self.start_exchange(id, self.new_call(request, context, None, true), list);
         }

@@ -22,55 +22,37 @@ pub(crate) struct RequestEnvelope {
     pub(crate) level: Option<LogLevel>,
 }
 
-/// Parses the envelope of a message. The envelope may be incomplete.
-#[derive(Debug)]
-pub(crate) struct EnvelopeParser<'a> {
-    bytes: &'a [u8],
-    members: meta::ClientMetaSpans,
+/// Returns true if a message contains any member of the envelope, and so claims to be modern.
+pub(crate) fn has_envelope(frame: &Frame) -> bool {
+    frame.client_meta_spans().has_any()
 }
 
-impl<'a> EnvelopeParser<'a> {
-    /// Returns a parser if the message contains any member of the envelope, and so claims to be
-    /// modern.
-    pub(crate) fn new(frame: &'a Frame) -> Option<Self> {
-        let at = frame.client_meta_spans();
-        at.has_any().then_some(Self { bytes: frame.bytes(), members: at })
-    }
+/// Returns the version in the envelope, or `None` if it is missing or not a string.
+pub(crate) fn envelope_version(frame: &Frame) -> Option<Cow<'_, str>> {
+    string::decode(frame.client_meta_spans().version?.slice(frame.bytes()))
+}
 
-    /// Returns the version in the envelope, or `None` if it is missing or not a string.
-    pub(crate) fn version(&self) -> Option<Cow<'a, str>> {
-        string::decode(self.members.version?.slice(self.bytes))
-    }
-
-    /// Returns the envelope, or an error if a member is missing or malformed.
-    pub(crate) fn parse(&self, frame: &Frame) -> Result<RequestEnvelope, Rejection> {
-        let capabilities =
-            self.object(frame, self.members.capabilities, meta::CLIENT_CAPABILITIES)?;
-        let Some(capabilities) = capabilities else {
-            return Err(missing_member(frame, meta::CLIENT_CAPABILITIES));
-        };
-        let client =
-            self.object(frame, self.members.client, meta::CLIENT_INFO)?.unwrap_or_default();
-        let level = self.members.level.map(|at| {
-            let level = string::decode(at.slice(self.bytes));
-            level
-                .and_then(|level| level.parse().ok())
-                .ok_or_else(|| malformed_member(frame, meta::LOG_LEVEL))
-        });
-        Ok(RequestEnvelope { capabilities, client, level: level.transpose()? })
-    }
-
-    fn object(
-        &self,
-        frame: &Frame,
-        at: Option<Span>,
-        key: &str,
-    ) -> Result<Option<Bytes>, Rejection> {
-        let Some(at) = at else { return Ok(None) };
-        match at.slice(self.bytes).first() {
-            Some(b'{') => Ok(Some(frame.bytes().slice(at.start()..at.end()))),
+impl RequestEnvelope {
+    /// Returns the envelope of a message, or an error if a member is missing or malformed.
+    pub(crate) fn parse(frame: &Frame) -> Result<Self, Rejection> {
+        let members = frame.client_meta_spans();
+        let object = |at: Span, key| match at.slice(frame.bytes()).first() {
+            Some(b'{') => Ok(frame.bytes().slice(at.start()..at.end())),
             _ => Err(malformed_member(frame, key)),
-        }
+        };
+        let key = meta::CLIENT_CAPABILITIES;
+        let capabilities = members.capabilities.ok_or_else(|| missing_member(frame, key))?;
+        let client = members.client.map(|at| object(at, meta::CLIENT_INFO)).transpose()?;
+        let level = members.level.map(|at| {
+            let level = string::decode(at.slice(frame.bytes()));
+            let level = level.and_then(|level| level.parse().ok());
+            level.ok_or_else(|| malformed_member(frame, meta::LOG_LEVEL))
+        });
+        Ok(Self {
+            capabilities: object(capabilities, key)?,
+            client: client.unwrap_or_default(),
+            level: level.transpose()?,
+        })
     }
 }
 

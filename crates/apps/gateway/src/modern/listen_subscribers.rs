@@ -293,14 +293,20 @@ fn matches_filter(event: &GateEvent, filter: &NotificationFilter) -> bool {
 mod tests {
     use toolgate_wire::MessageLimits;
 
+    use crate::peer::ConnectionPeer;
+
     use super::*;
 
     fn listener(filter: &str) -> ListenSubscriber {
         let filter = NotificationFilter::parse(filter.as_bytes()).unwrap();
         let (principal, caller) = (ClientPrincipal::Local, CallerId::fresh());
-        let peer = principal.peer_id(&crate::peer::ConnectionPeer::default());
+        let peer = principal.peer_id(&ConnectionPeer::for_lines(0));
         let identity = SubscriberIdentity { principal, peer, caller, profile: "reader".into() };
-        ListenSubscriber::new(OwnedRequestId::from(7), identity, filter)
+        ListenSubscriber::new(
+            toolgate_wire::RequestId::from_raw(b"7").unwrap().to_owned(),
+            identity,
+            filter,
+        )
     }
 
     fn updated(own: &ListenSubscriber, uri: &str) -> GateEvent {

@@ -12,14 +12,6 @@ use toolgate_model::ErrorCode;
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, scan};
 
-/// All kinds of questions, each with its bit.
-const KINDS: [(QuestionKind, u8); 4] = [
-    (QuestionKind::Roots, 1),
-    (QuestionKind::Sampling, 2),
-    (QuestionKind::Form, 4),
-    (QuestionKind::Url, 8),
-];
-
 /// The kinds of questions that a server asked and the client does not support.
 #[derive(Debug, Default)]
 pub(crate) struct MissingCapabilities(AtomicU8);
@@ -27,8 +19,7 @@ pub(crate) struct MissingCapabilities(AtomicU8);
 impl MissingCapabilities {
     /// Records a question that the client does not support.
     pub(crate) fn record(&self, kind: QuestionKind) {
-        let bit = KINDS.iter().find(|(known, _)| *known == kind).map_or(0, |(_, bit)| *bit);
-        self.0.fetch_or(bit, Ordering::Relaxed);
+        self.0.fetch_or(1 << kind as u8, Ordering::Relaxed);
     }
 
     /// Returns the error that replaces a failed answer, if the client lacked a capability.
@@ -38,7 +29,9 @@ impl MissingCapabilities {
             return None;
         }
         let mut required = json!({});
-        for (kind, _) in KINDS.into_iter().filter(|(_, bit)| missing & bit != 0) {
+        let kinds =
+            [QuestionKind::Roots, QuestionKind::Sampling, QuestionKind::Form, QuestionKind::Url];
+        for kind in kinds.into_iter().filter(|kind| missing & (1 << *kind as u8) != 0) {
             match kind {
                 QuestionKind::Roots => required["roots"] = json!({}),
                 QuestionKind::Sampling => required["sampling"] = json!({}),

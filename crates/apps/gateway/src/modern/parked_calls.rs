@@ -42,14 +42,14 @@ pub(crate) struct ParkedCalls {
     cipher: Option<StateCipher>,
     ttl: Duration,
     started: Instant,
-    table: Mutex<ParkedCallTable>,
+    pub(crate) table: Mutex<ParkedCallTable>,
 }
 
 /// The parked calls by number.
 #[derive(Default)]
-struct ParkedCallTable {
+pub(crate) struct ParkedCallTable {
     last: u64,
-    parked: HashMap<u64, ParkedCall>,
+    pub(crate) parked: HashMap<u64, ParkedCall>,
 }
 
 impl ParkedCallTable {
@@ -69,7 +69,7 @@ impl ParkedCallTable {
 }
 
 /// One parked call.
-struct ParkedCall {
+pub(crate) struct ParkedCall {
     principal: ClientPrincipal,
     peer: PeerId,
     caller: CallerId,
@@ -196,11 +196,6 @@ impl ParkedCalls {
             parked.poll_task.abort();
             drop(parked.slot.lock().take());
         }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.table.lock().parked.len()
     }
 }
 

@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::time::{MissedTickBehavior, interval};
 use toolgate_host::{Answer, Caller, CallerId, Client, Interactor, Question, QuestionKind};
-use toolgate_wire::{Frame, scan};
+use toolgate_wire::Frame;
 
 use super::subscription_counts::SubscriptionCounts;
 use super::{RequestEnvelope, SUPPORTED_REVISION};
@@ -25,6 +25,7 @@ use crate::peer::PeerId;
 use crate::peer_quota::{PeerEntry, PeerLimits};
 use crate::principal::{ClientIdentity, ClientPrincipal};
 use crate::rejection::Rejection;
+use crate::session::parse_client;
 
 /// How many clients one peer may have. Each is a client program with its capabilities.
 const PER_PEER: usize = 64;
@@ -98,8 +99,7 @@ impl StatelessClients {
             return Ok(client.clone());
         }
         let id = || request.id().map(|id| id.to_owned());
-        let text = |member| scan::member_text(&key.client, member).unwrap_or_default().into_owned();
-        let client = Client { name: text("name"), version: text("version") };
+        let client = parse_client(&key.client);
         let requested = key.identity.profile.as_deref();
         let profile = self.gate.choose_profile(requested, &client);
         let profile = profile.map_err(|error| Rejection::refused_client(id(), error))?;

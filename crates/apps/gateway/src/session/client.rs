@@ -18,19 +18,15 @@ use crate::exchange::{Call, ClientCapabilities, InFlightRequests, MessageSink};
 /// The log level for a client that has not set one: informative, without details for developers.
 const DEFAULT_LEVEL: LogLevel = LogLevel::Info;
 
-/// The client's capabilities as modern servers get them, raw.
-struct ForwardedCapabilities {
-    all: Bytes,
-    /// For calls in which the client cannot be asked.
-    without_questions: Bytes,
-}
-
 /// The client of one session.
 pub(crate) struct SessionClient {
     scope: CallerId,
     revision: Revision,
     capabilities: ClientCapabilities,
-    forwarded: ForwardedCapabilities,
+    /// The capabilities as modern servers get them, raw.
+    forwarded: Bytes,
+    /// The same for calls in which the client cannot be asked.
+    forwarded_without_questions: Bytes,
     /// The configured answer to `roots/list`. It replaces the client's own.
     roots: Option<Bytes>,
     level: AtomicU8,
@@ -48,17 +44,15 @@ impl SessionClient {
         sink: Arc<dyn MessageSink>,
     ) -> Self {
         let parsed = ClientCapabilities::parse(capabilities);
-        let with_roots = |parsed: ClientCapabilities| parsed.with_roots(roots.is_some());
-        let forwarded = ForwardedCapabilities {
-            all: with_roots(parsed).to_modern_json(capabilities),
-            without_questions: with_roots(ClientCapabilities::default())
-                .to_modern_json(capabilities),
+        let forwarded = |answered: ClientCapabilities| {
+            answered.with_roots(roots.is_some()).to_modern_json(capabilities)
         };
         Self {
             scope,
             revision,
             capabilities: parsed,
-            forwarded,
+            forwarded: forwarded(parsed),
+            forwarded_without_questions: forwarded(ClientCapabilities::default()),
             roots,
             level: AtomicU8::new(DEFAULT_LEVEL as u8),
             sink,
@@ -88,7 +82,10 @@ impl SessionClient {
 
     /// Returns the capabilities for a modern server, depending on whether the client can be asked.
     pub(crate) fn forwarded_capabilities(&self, askable: bool) -> Bytes {
-        if askable { self.forwarded.all.clone() } else { self.forwarded.without_questions.clone() }
+        match askable {
+            true => self.forwarded.clone(),
+            false => self.forwarded_without_questions.clone(),
+        }
     }
 
     /// Returns true if the client wants log messages of this level.

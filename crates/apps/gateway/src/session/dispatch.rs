@@ -54,14 +54,11 @@ impl LegacySession {
         request: Frame,
         response_mode: ResponseMode,
     ) -> Exchange {
-        let (Some(id), Some(name)) = (request.id().map(|id| id.to_owned()), request.method())
-        else {
-            return Exchange::Answered(RpcResponse::invalid(exchange::NO_ID_OR_METHOD));
+        let (id, name, listed) = match exchange::parse_request(&request) {
+            Ok(parsed) => parsed,
+            Err(reply) => return Exchange::Answered(reply),
         };
-        if let Some(kind) = exchange::listed_kind(&name) {
-            if exchange::has_cursor(&request) {
-                return Exchange::failed(&id, code::INVALID_PARAMS, "unknown cursor");
-            }
+        if let Some(kind) = listed {
             let call = self.new_call(response_mode, true);
             return self.start(id, call, |_| exchange::list(&self.gate, kind, &self.caller));
         }
@@ -85,8 +82,8 @@ impl LegacySession {
         messages: Vec<Result<Frame, WireError>>,
         response_mode: ResponseMode,
     ) -> Result<Option<Exchange>, Rejection> {
-        if !self.revision().has_batches() {
-            let error = format!("batches are not part of {}", self.revision());
+        if !self.caller.revision.has_batches() {
+            let error = format!("batches are not part of {}", self.caller.revision);
             return Err(Rejection::invalid_request(None, &error));
         }
         let mut open = Vec::new();

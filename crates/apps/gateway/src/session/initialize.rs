@@ -1,14 +1,12 @@
 //! `initialize`: negotiates the revision and creates the session.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
 use toolgate_host::{Caller, CallerId, Client, GateError};
 use toolgate_model::ErrorCode;
-use toolgate_wire::view::{Implementation, InitializeParams};
-use toolgate_wire::{Era, Frame, OwnedRequestId, Revision, code, string};
+use toolgate_wire::{Era, Frame, OwnedRequestId, Revision, code, scan, string};
 
 use super::{LegacySession, SessionClient};
 use crate::Gate;
@@ -29,24 +27,25 @@ pub(crate) fn open_session(
     let Some(id) = request.id().map(|id| id.to_owned()) else {
         return Err(RpcResponse::invalid("initialize has no id"));
     };
-    let asked = InitializeParams::of(request.params().unwrap_or_default());
-    let Some((view, version)) =
-        asked.and_then(|view| view.protocol_version.clone().map(|version| (view, version)))
-    else {
+    let params = request.params().unwrap_or_default();
+    let Some(version) = scan::member_text(params, "protocolVersion") else {
         let error = "initialize has no protocolVersion";
         return Err(RpcResponse::failure(&id, code::INVALID_PARAMS, error));
     };
     let revision = negotiate_revision(&version, strict)
         .map_err(|only| unsupported_version(&id, &version, only))?;
-    let client = parse_client(&view.client);
+    let object = |key| {
+        let raw = scan::member(params, key)?.slice(params);
+        raw.starts_with(b"{").then_some(raw)
+    };
+    let client = parse_client(object("clientInfo").unwrap_or_default());
     let profile = gate
         .choose_profile(identity.profile.as_deref(), &client)
         .map_err(|refusal| RpcResponse::from_gate_error(&refusal, &id))?;
     let (principal, caller_id) = (&identity.principal, CallerId::fresh());
-    let capabilities = Bytes::copy_from_slice(view.capabilities.unwrap_or(b"{}"));
-    let scope = caller_id;
+    let capabilities = Bytes::copy_from_slice(object("capabilities").unwrap_or(b"{}"));
     let session_client =
-        Arc::new(SessionClient::new(scope, revision, &capabilities, gate.roots(), sink));
+        Arc::new(SessionClient::new(caller_id, revision, &capabilities, gate.roots(), sink));
     let caller = Caller::new(caller_id, client, revision, capabilities, session_client.clone())
         .with_profile(profile)
         .with_result_owner(principal.to_gate_principal())
@@ -72,9 +71,17 @@ fn negotiate_revision(asked: &str, strict: Option<Revision>) -> Result<Revision,
     }
 }
 
-fn parse_client(view: &Implementation<'_>) -> Client {
-    let text = |value: &Option<Cow<'_, str>>| value.as_deref().unwrap_or_default().to_owned();
-    Client { name: text(&view.name), version: text(&view.version) }
+/// Returns the member with the instructions for a caller, to append to a result, or nothing.
+pub(crate) fn instructions_member(gate: &Gate, caller: &Caller) -> String {
+    let instructions = gate.instructions(caller);
+    let member = instructions.map(|text| format!(r#","instructions":{}"#, string::encode(&text)));
+    member.unwrap_or_default()
+}
+
+/// Reads a `clientInfo` object.
+pub(crate) fn parse_client(info: &[u8]) -> Client {
+    let text = |key| scan::member_text(info, key).unwrap_or_default().into_owned();
+    Client { name: text("name"), version: text("version") }
 }
 
 fn initialize_result(gate: &Gate, caller: &Caller) -> Vec<u8> {
@@ -83,11 +90,7 @@ fn initialize_result(gate: &Gate, caller: &Caller) -> Vec<u8> {
         server["title"] = "Toolgate".into();
     }
     let head = format!(r#"{{"protocolVersion":"{}","capabilities":"#, caller.revision);
-    let instructions = gate
-        .instructions(caller)
-        .map(|text| format!(r#","instructions":{}"#, string::encode(&text)))
-        .unwrap_or_default();
-    let tail = format!(r#","serverInfo":{server}{instructions}}}"#);
+    let tail = format!(r#","serverInfo":{server}{}}}"#, instructions_member(gate, caller));
     [head.as_bytes(), &gate.capabilities(caller), tail.as_bytes()].concat()
 }
 

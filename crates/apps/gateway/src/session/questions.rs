@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use toolgate_host::{Answer, Question};
 use toolgate_wire::view::RpcError;
-use toolgate_wire::{Frame, FrameEdit, RequestId, build, code, method, to_single_line};
+use toolgate_wire::{Frame, JsonEdit, RequestId, build, code, method, to_single_line};
 
 use crate::exchange::MessageSink;
 
@@ -100,8 +100,8 @@ impl Drop for LegacyQuestionGuard<'_> {
 
 /// Returns a question as a legacy client gets it. In 2025-11-25 a URL elicitation has an id, and
 /// clients require it. If the server sent none, as in 2026-07-28, it gets the id of the question.
-fn to_legacy_request(question: &Question, number: u64) -> FrameEdit<'_> {
-    let edit = question.frame.edit().replace_id(format_id(number));
+fn to_legacy_request(question: &Question, number: u64) -> JsonEdit<'_> {
+    let edit = question.frame.edit().replace_found(question.frame.id_span(), format_id(number));
     match question.frame.params_span() {
         Some(params) if question.lacks_elicitation_id() => {
             edit.set_member(params, "elicitationId", format_id(number))

@@ -17,12 +17,12 @@ pub(crate) struct LegacySessions {
 impl LegacySessions {
     /// Registers a session.
     pub(crate) fn insert(&self, session: Arc<LegacySession>) {
-        self.sessions.lock().insert(session.caller_id(), session);
+        self.sessions.lock().insert(session.caller.id, session);
     }
 
     /// Closes a session and removes it.
     pub(crate) fn close(&self, session: &LegacySession) {
-        self.sessions.lock().remove(&session.caller_id());
+        self.sessions.lock().remove(&session.caller.id);
         session.close();
     }
 

@@ -129,7 +129,7 @@ async fn methods_paths_and_media_types_are_checked() {
 
 #[tokio::test]
 async fn health_is_told_to_those_who_ask() {
-    let health = crate::HealthSource::new(|| json!({"connected": 2}));
+    let health = std::sync::Arc::new(|| json!({"connected": 2}));
     let stage = Stage::new(Options { health, ..Options::default() }).await;
     stage.http.session().await;
     let reply = stage.http.send("GET", "/healthz", String::new()).await.json().await;

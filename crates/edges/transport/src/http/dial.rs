@@ -32,12 +32,8 @@ pub(super) struct ConnectTarget {
 }
 
 impl ConnectTarget {
-    fn authority(&self) -> String {
-        format!("{}:{}", self.host, self.port)
-    }
-
     fn connect_error(&self, source: io::Error) -> TransportError {
-        TransportError::Connect { authority: self.authority(), source }
+        TransportError::Connect { authority: format!("{}:{}", self.host, self.port), source }
     }
 }
 

@@ -45,14 +45,6 @@ pub(super) struct MessagePoster {
     failure_responder: FailureResponder,
 }
 
-/// Why the server did not accept a message.
-enum PostError {
-    /// The server refused this message.
-    MessageRefused(String),
-    /// The server refuses every message of this session.
-    SessionRefused(String),
-}
-
 impl MessagePoster {
     pub(super) fn new(endpoint: HttpEndpoint, failure_responder: FailureResponder) -> Self {
         let json =
@@ -93,13 +85,10 @@ impl MessagePoster {
 
     /// Posts one message and reports a failure.
     async fn deliver(self: Arc<Self>, message: Bytes, reports: mpsc::Sender<PostReport>) {
-        let posted = timeout(PATIENCE, self.post(message.clone())).await;
-        let report = match posted {
-            Ok(Ok(())) => return,
-            Ok(Err(PostError::SessionRefused(reason))) => Some(PostReport::SessionEnded(reason)),
-            Ok(Err(PostError::MessageRefused(reason))) => self.failure_report(&message, &reason),
-            Err(_) => self.failure_report(&message, "server did not accept the message in time"),
-        };
+        let posted = timeout(PATIENCE, self.post(&message)).await;
+        let report = posted.unwrap_or_else(|_| {
+            self.failure_report(&message, "server did not accept the message in time")
+        });
         if let Some(report) = report {
             // Without a receiver the connection has ended, and its user sees that.
             let _ = reports.send(report).await;
@@ -113,25 +102,29 @@ impl MessagePoster {
         Some(PostReport::FailureResponse(line))
     }
 
-    async fn post(&self, body: Bytes) -> Result<(), PostError> {
-        let outgoing = HttpRequest { method: Method::POST, headers: self.headers.clone(), body };
-        let failed = |error: TransportError| PostError::MessageRefused(error.to_string());
-        let reply = self.endpoint.send(outgoing).await.map_err(failed)?;
+    /// Posts one message. Returns the failure to report, if there is one.
+    async fn post(&self, message: &Bytes) -> Option<PostReport> {
+        let (headers, body) = (self.headers.clone(), message.clone());
+        let outgoing = HttpRequest { method: Method::POST, headers, body };
+        let reply = match self.endpoint.send(outgoing).await {
+            Ok(reply) => reply,
+            Err(error) => return self.failure_report(message, &error.to_string()),
+        };
         let status = reply.status;
         // The answer comes on the event stream; this body is only read to free the connection.
         let _ = timeout(IN_ORDER, reply.read_bytes(IGNORED)).await;
         match status {
-            _ if status.is_success() => Ok(()),
+            _ if status.is_success() => None,
             StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                Err(PostError::SessionRefused(format!(
-                    "server no longer accepts messages (HTTP {})",
-                    status.as_u16()
-                )))
+                let code = status.as_u16();
+                let reason = format!("server no longer accepts messages (HTTP {code})");
+                Some(PostReport::SessionEnded(reason))
             }
-            _ => Err(PostError::MessageRefused(format!(
-                "server did not accept the message (HTTP {})",
-                status.as_u16()
-            ))),
+            _ => {
+                let code = status.as_u16();
+                let reason = format!("server did not accept the message (HTTP {code})");
+                self.failure_report(message, &reason)
+            }
         }
     }
 }

@@ -22,12 +22,10 @@ pub(super) fn read(pid: u32) -> Option<ProcessInfo> {
 /// Returns true if a process is a zombie. A process whose first thread has ended looks like one,
 /// but may have other threads.
 pub(super) fn has_ended(pid: u32) -> bool {
-    let is_zombie = fs::read(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
-        let name_end = stat.iter().rposition(|byte| *byte == b')');
-        name_end
-            .is_some_and(|end| matches!(stat[end + 1..].trim_ascii().first(), Some(b'Z' | b'X')))
-    });
-    is_zombie && fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count) <= 1
+    let stat = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat_fields(&stat).and_then(|mut fields| fields.next());
+    matches!(state, Some("Z" | "X"))
+        && fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count) <= 1
 }
 
 pub(super) fn program(pid: u32) -> Option<String> {
@@ -87,12 +85,16 @@ fn holds(pid: u32, link: &str) -> bool {
         .any(|target| target.as_os_str() == link)
 }
 
-/// Parses the parent's id and the start time. The fields follow the last `)`, because the process
-/// chooses its own name, which can contain any character.
-fn parse_stat(stat: &[u8]) -> Option<(u32, u64)> {
+/// Returns the fields after the name: the state, the parent and so on. They follow the last `)`,
+/// because the process chooses its own name, which can contain any character.
+fn stat_fields(stat: &[u8]) -> Option<impl Iterator<Item = &str>> {
     let name_end = stat.iter().rposition(|byte| *byte == b')')?;
-    let fields = std::str::from_utf8(&stat[name_end + 1..]).ok()?;
-    let mut fields = fields.split_ascii_whitespace();
+    Some(std::str::from_utf8(&stat[name_end + 1..]).ok()?.split_ascii_whitespace())
+}
+
+/// Parses the parent's id and the start time.
+fn parse_stat(stat: &[u8]) -> Option<(u32, u64)> {
+    let mut fields = stat_fields(stat)?;
     let parent = fields.nth(1)?.parse().ok()?;
     Some((parent, fields.nth(17)?.parse().ok()?))
 }

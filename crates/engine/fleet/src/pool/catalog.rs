@@ -89,7 +89,7 @@ impl Pool {
     /// Starts a server again that was closed because it offered nothing usable.
     pub(crate) fn restart_if_unusable(&self) {
         if self.closed_as_unusable.swap(false, Ordering::AcqRel)
-            && let Some(pool) = self.me().upgrade()
+            && let Some(pool) = self.me.upgrade()
         {
             pool.start();
         }

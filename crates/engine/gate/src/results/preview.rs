@@ -6,7 +6,7 @@ use std::io;
 use toolgate_bridge::describe;
 use toolgate_search::tokens::estimate;
 use toolgate_store::{KeptResult, ResultSection};
-use toolgate_wire::{Frame, FrameEdit, Revision, scan, string};
+use toolgate_wire::{Frame, JsonEdit, Revision, scan, string};
 
 use super::keep::{RAW, STRUCTURED, TEXT};
 use super::layout::{BINARY, OpaqueBlock, ResultBlock, ResultLayout};
@@ -52,7 +52,7 @@ fn replace_content(answer: &Frame, content: &str, meta: &str) -> Option<Frame> {
     let raw = place.slice(answer.bytes());
     let edit = answer.edit().set_member(place, "content", content);
     let edit = edit.delete_member(place, "structuredContent");
-    let edit: FrameEdit<'_> = match scan::member(raw, "_meta").map(|at| at.within(place)) {
+    let edit: JsonEdit<'_> = match scan::member(raw, "_meta").map(|at| at.within(place)) {
         Some(at) if at.slice(answer.bytes()).starts_with(b"{") => edit.set_member(at, META, meta),
         _ => edit.set_member(place, "_meta", format!("{{{}:{meta}}}", string::encode(META))),
     };

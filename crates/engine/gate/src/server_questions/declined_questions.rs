@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use toolgate_session::{Answer, QuestionKind};
-use toolgate_wire::{Frame, FrameEdit, MessageKind, Span, method, scan, string};
+use toolgate_wire::{Frame, JsonEdit, MessageKind, Span, method, scan, string};
 
 /// The kinds of questions, with the capability that a client needs for each.
 const KINDS: [(QuestionKind, &str); 4] = [
@@ -67,14 +67,14 @@ fn text(kinds: u8) -> String {
     )
 }
 
-fn in_error<'a>(text: &str, answer: &'a Frame) -> Option<FrameEdit<'a>> {
+fn in_error<'a>(text: &str, answer: &'a Frame) -> Option<JsonEdit<'a>> {
     let error = answer.error_span()?;
     let message = scan::member_text(error.slice(answer.bytes()), "message").unwrap_or_default();
     let message = string::encode(&format!("{message} {text}"));
     Some(answer.edit().set_member(error, "message", message))
 }
 
-fn in_content<'a>(text: &str, answer: &'a Frame, result: Span) -> Option<FrameEdit<'a>> {
+fn in_content<'a>(text: &str, answer: &'a Frame, result: Span) -> Option<JsonEdit<'a>> {
     let at = scan::member(result.slice(answer.bytes()), "content")?.within(result);
     let blocks = at.slice(answer.bytes());
     let comma = if scan::elements(blocks).next().is_some() { "," } else { "" };

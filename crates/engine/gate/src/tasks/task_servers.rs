@@ -8,7 +8,7 @@ use std::sync::Arc;
 use toolgate_bridge::tasks::TaskFormat;
 use toolgate_fleet::OfferedCatalog;
 use toolgate_model::{CapabilityId, Catalog, ServerName};
-use toolgate_wire::view::{TaskSupport, ToolView};
+use toolgate_wire::view::TaskSupport;
 
 /// How a tool runs as a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl TaskServers {
 
 fn task_tools(catalog: &Catalog) -> HashMap<Arc<str>, TaskSupport> {
     let supporting = |tool: &toolgate_model::Definition| {
-        let support = ToolView::of(&tool.raw)?.task_support;
+        let support = TaskSupport::of(&tool.raw);
         (support != TaskSupport::Forbidden).then(|| (tool.name.clone(), support))
     };
     catalog.tools.iter().filter_map(supporting).collect()

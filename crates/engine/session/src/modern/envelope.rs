@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Frame, FrameEdit, Revision, Span, build, meta, method, scan, string};
+use toolgate_wire::{Frame, JsonEdit, Revision, Span, build, meta, method, scan, string};
 
 use crate::Interactor;
 use crate::interactor::SAMPLING;
@@ -53,10 +53,10 @@ fn members(
 
 /// Adds the envelope to a request of a legacy caller or of the gateway itself.
 pub(crate) fn add_envelope<'a>(
-    edit: FrameEdit<'a>,
+    edit: JsonEdit<'a>,
     frame: &'a Frame,
     port: &dyn Interactor,
-) -> FrameEdit<'a> {
+) -> JsonEdit<'a> {
     let (capabilities, level) = (port.capabilities(), port.level());
     let is_object = |span: &Span| span.slice(frame.bytes()).starts_with(b"{");
     let edit = match (frame.meta_span().filter(is_object), frame.params_span()) {
@@ -78,10 +78,10 @@ pub(crate) fn add_envelope<'a>(
 /// Removes `sampling`, or its `context`, from a modern caller's envelope if the interactor does not
 /// have it.
 pub(crate) fn restrict_envelope<'a>(
-    edit: FrameEdit<'a>,
+    edit: JsonEdit<'a>,
     frame: &'a Frame,
     port: &dyn Interactor,
-) -> FrameEdit<'a> {
+) -> JsonEdit<'a> {
     let declared = frame.meta_span().and_then(|meta| {
         let at = scan::member(meta.slice(frame.bytes()), meta::CLIENT_CAPABILITIES)?;
         Some(at.within(meta))
@@ -102,7 +102,7 @@ pub(crate) fn restrict_envelope<'a>(
 }
 
 /// Removes the envelope from a request of a modern caller.
-pub(crate) fn remove_envelope<'a>(edit: FrameEdit<'a>, frame: &'a Frame) -> FrameEdit<'a> {
+pub(crate) fn remove_envelope<'a>(edit: JsonEdit<'a>, frame: &'a Frame) -> JsonEdit<'a> {
     let edit = remove_meta_keys(edit, frame, &meta::CLIENT_KEYS);
     match frame.params_span() {
         Some(params) => ROUND.iter().fold(edit, |edit, key| edit.delete_member(params, key)),
@@ -112,10 +112,10 @@ pub(crate) fn remove_envelope<'a>(edit: FrameEdit<'a>, frame: &'a Frame) -> Fram
 
 /// Removes keys from `_meta`, and `_meta` itself if it becomes empty.
 pub(crate) fn remove_meta_keys<'a>(
-    edit: FrameEdit<'a>,
+    edit: JsonEdit<'a>,
     frame: &'a Frame,
     keys: &[&str],
-) -> FrameEdit<'a> {
+) -> JsonEdit<'a> {
     let (Some(params), Some(at)) = (frame.params_span(), frame.meta_span()) else { return edit };
     let stays = |key: &str| !keys.contains(&key);
     match scan::members(at.slice(frame.bytes())).any(|(key, _)| stays(&key)) {

@@ -7,11 +7,12 @@ use toolgate_wire::{meta, scan, string};
 
 use crate::HandshakeResult;
 
-/// The lists whose changes a server can report: the filter member and the affected kinds.
-const LISTS: [(&str, &[CapabilityKind]); 3] = [
-    ("toolsListChanged", &[CapabilityKind::Tool]),
-    ("promptsListChanged", &[CapabilityKind::Prompt]),
-    ("resourcesListChanged", &[CapabilityKind::Resource, CapabilityKind::Template]),
+/// The lists whose changes a server can report: the filter member, the server capability and the
+/// affected kinds.
+const LISTS: [(&str, &str, &[CapabilityKind]); 3] = [
+    ("toolsListChanged", "tools", &[CapabilityKind::Tool]),
+    ("promptsListChanged", "prompts", &[CapabilityKind::Prompt]),
+    ("resourcesListChanged", "resources", &[CapabilityKind::Resource, CapabilityKind::Template]),
 ];
 
 /// What a server declared that it can report.
@@ -28,13 +29,9 @@ impl ListenCapabilities {
         let says = |path: &[&str]| {
             scan::pointer(declared, path).is_some_and(|span| span.slice(declared) == b"true")
         };
-        let lists = [
-            (LISTS[0].0, says(&["tools", "listChanged"])),
-            (LISTS[1].0, says(&["prompts", "listChanged"])),
-            (LISTS[2].0, says(&["resources", "listChanged"])),
-        ];
+        let lists = LISTS.into_iter().filter(|(_, kind, _)| says(&[kind, "listChanged"]));
         Self {
-            lists: lists.into_iter().filter_map(|(list, says)| says.then_some(list)).collect(),
+            lists: lists.map(|(list, ..)| list).collect(),
             resources: says(&["resources", "subscribe"]),
             tasks: scan::pointer(declared, &["extensions", meta::TASKS_EXTENSION]).is_some(),
         }
@@ -82,11 +79,11 @@ impl AcknowledgedFilter {
     /// Parses the filter of an acknowledgement.
     pub(crate) fn of(filter: &[u8]) -> Self {
         let member = |key| scan::member(filter, key).map(|span| span.slice(filter));
-        let lists = LISTS.into_iter().filter(|(list, _)| member(list) == Some(b"true"));
+        let lists = LISTS.into_iter().filter(|(list, ..)| member(list) == Some(b"true"));
         let uris = member("resourceSubscriptions").unwrap_or_default();
         let uris = scan::elements(uris).filter_map(|span| string::decode(span.slice(uris)));
         Self {
-            lists: lists.flat_map(|(_, kinds)| kinds).copied().collect(),
+            lists: lists.flat_map(|(.., kinds)| kinds).copied().collect(),
             uris: uris.map(|uri| uri.into_owned()).collect(),
         }
     }

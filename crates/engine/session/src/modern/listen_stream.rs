@@ -12,8 +12,9 @@ use super::listen_state::{ListenEnd, ListenSignal, PREFIX};
 use super::{envelope, post};
 use crate::SessionError;
 use crate::core::{SessionCore, SessionTransport};
-use crate::http::HttpLink;
+use crate::http::{self, HttpLink, StreamPosition};
 use crate::inbound::{self, MessageSource};
+use crate::large;
 
 /// One listen request. Dropping it ends the request.
 pub(super) struct ListenGuard {
@@ -81,28 +82,18 @@ async fn read_stream(
     id: &str,
     request: Bytes,
 ) -> Result<(), SessionError> {
-    let headers =
-        link.modern_headers().map(|templates| templates.plain(method::SUBSCRIPTIONS_LISTEN));
+    let templates = link.modern_headers.get();
+    let headers = templates.map(|templates| templates.plain(method::SUBSCRIPTIONS_LISTEN));
     let reply = link.send(headers.unwrap_or_default(), request).await?;
     if !reply.status.is_success() {
         core.listen_state.handle_response(post::read_error_response(core, link, id, reply).await?);
         return Ok(());
     }
     if !reply.is_event_stream() {
-        let frame = post::read_single(core, reply.read_body(link.limits()).await?).await?;
-        inbound::receive(core, frame, MessageSource::Listen);
+        let message = large::read(core, reply.read_body(link.limits).await?).await?;
+        inbound::receive_message(core, message, MessageSource::Listen);
         return Ok(());
     }
-    let mut stream = reply.into_events(link.limits());
-    while let Some(event) = stream.next().await? {
-        if event.data.is_empty() {
-            continue;
-        }
-        match post::read_single(core, event.data).await {
-            Ok(frame) => inbound::receive(core, frame, MessageSource::Listen),
-            Err(SessionError::Wire(error)) => inbound::handle_unreadable(core, error),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+    let stream = reply.into_events(link.limits);
+    http::read_events(core, stream, MessageSource::Listen, &mut StreamPosition::default()).await
 }

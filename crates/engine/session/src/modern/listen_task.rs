@@ -28,27 +28,24 @@ const MAX_REOPEN: u32 = 5;
 const STEADY: Duration = Duration::from_secs(30);
 
 /// Starts the listen task.
-pub(crate) fn start(core: Arc<SessionCore>, offer: ListenCapabilities) -> Option<JoinHandle<()>> {
-    let (inbox, wanted) = core.listen_state.take_receivers()?;
-    let (before, failures, last) = (AcknowledgedFilter::default(), 0, 0);
+pub(crate) fn start(
+    core: Arc<SessionCore>,
+    capabilities: ListenCapabilities,
+) -> Option<JoinHandle<()>> {
+    let (inbox, targets) = core.listen_state.take_receivers()?;
     let mut task = ListenTask {
         core,
-        capabilities: offer,
+        capabilities,
         inbox,
-        targets: wanted,
-        last_acknowledged: before,
+        targets,
+        last_acknowledged: AcknowledgedFilter::default(),
         gap: false,
-        failures,
-        last,
+        failures: 0,
+        last: 0,
     };
     Some(tokio::spawn(async move {
         let failure = Some(task.listen().await);
-        let over = ListenStatus {
-            generation: u64::MAX,
-            acknowledged: AcknowledgedFilter::default(),
-            failure,
-        };
-        task.core.listen_state.decide(over);
+        task.decide(u64::MAX, AcknowledgedFilter::default(), failure);
     }))
 }
 
@@ -85,7 +82,7 @@ impl ListenTask {
             let wanted = self.targets.borrow_and_update().clone();
             let Some(filter) = self.capabilities.filter(&wanted) else {
                 old = None;
-                self.decide(&wanted, AcknowledgedFilter::default(), None);
+                self.decide(wanted.generation, AcknowledgedFilter::default(), None);
                 match self.wait_for_change().await {
                     Some(reason) => return reason,
                     None => continue,
@@ -103,14 +100,9 @@ impl ListenTask {
         }
     }
 
-    fn decide(
-        &self,
-        wanted: &ListenTargets,
-        honoured: AcknowledgedFilter,
-        failure: Option<String>,
-    ) {
-        let generation = wanted.generation;
-        self.core.listen_state.decide(ListenStatus { generation, acknowledged: honoured, failure });
+    /// Publishes the status of this generation of targets.
+    fn decide(&self, generation: u64, acknowledged: AcknowledgedFilter, failure: Option<String>) {
+        self.core.listen_state.decide(ListenStatus { generation, acknowledged, failure });
     }
 
     /// Opens a listen request and waits on it. `old` stays open until the new one is acknowledged.
@@ -177,7 +169,7 @@ impl ListenTask {
             }
         }
         self.last_acknowledged = honoured.clone();
-        self.decide(wanted, honoured, None);
+        self.decide(wanted.generation, honoured, None);
     }
 
     /// Reports a resource as updated to the event handler.
@@ -220,7 +212,7 @@ impl ListenTask {
             "the server does not report changes"
         );
         self.failures = 0;
-        self.decide(wanted, AcknowledgedFilter::default(), Some(reason));
+        self.decide(wanted.generation, AcknowledgedFilter::default(), Some(reason));
         self.wait_for_change().await
     }
 

@@ -1,82 +1,12 @@
-//! Sends one modern request over HTTP and reads its answer.
-//!
-//! A broken stream cannot be resumed. The request is then lost, and it is unknown whether it ran.
-//! Dropping the future closes the connection, which cancels the request.
+//! The error responses of a modern server over HTTP.
 
-use std::sync::Arc;
-
-use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
-use toolgate_transport::http::{EventStream, HttpResponse};
-use toolgate_transport::spool::ReceivedBody;
-use toolgate_wire::{Frame, MessageKind, MessageOrBatch};
+use http::StatusCode;
+use toolgate_transport::http::HttpResponse;
+use toolgate_wire::{Frame, MessageKind};
 
 use crate::SessionError;
 use crate::core::SessionCore;
 use crate::http::{self as carrier, HttpLink};
-use crate::inbound::{self, MessageSource};
-use crate::large;
-
-/// Sends call `id` and reads its answer.
-pub(crate) async fn call(
-    core: &Arc<SessionCore>,
-    link: &HttpLink,
-    id: u64,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Frame, SessionError> {
-    answer(core, link, id, link.send(headers, body).await?).await
-}
-
-/// Reads the answer to call `id`.
-pub(crate) async fn answer(
-    core: &Arc<SessionCore>,
-    link: &HttpLink,
-    id: u64,
-    reply: HttpResponse,
-) -> Result<Frame, SessionError> {
-    if !reply.status.is_success() {
-        return Box::pin(read_error_response(core, link, &id.to_string(), reply)).await;
-    }
-    if reply.is_event_stream() {
-        return Box::pin(follow(core, id, reply.into_events(link.limits()))).await;
-    }
-    let frame = read_single(core, reply.read_body(link.limits()).await?).await?;
-    match carrier::is_answer_to(&frame, id) {
-        true => Ok(frame),
-        false => assign_id(&frame, &id.to_string()).ok_or_else(carrier::another_id),
-    }
-}
-
-/// Parses one message. This revision has no batches.
-pub(super) async fn read_single(
-    core: &SessionCore,
-    body: ReceivedBody,
-) -> Result<Frame, SessionError> {
-    match large::read(core, body).await? {
-        MessageOrBatch::One(frame) => Ok(frame),
-        MessageOrBatch::Batch(_) => Err(SessionError::Protocol("the answer is a batch".into())),
-    }
-}
-
-/// Reads the stream of a call until its answer.
-async fn follow(
-    core: &Arc<SessionCore>,
-    id: u64,
-    mut stream: EventStream,
-) -> Result<Frame, SessionError> {
-    while let Some(event) = stream.next().await? {
-        if event.data.is_empty() {
-            continue;
-        }
-        let frame = read_single(core, event.data).await?;
-        if carrier::is_answer_to(&frame, id) {
-            return Ok(frame);
-        }
-        inbound::receive(core, frame, MessageSource::Call(id));
-    }
-    Err(SessionError::Ended("the stream ended before the answer came".into()))
-}
 
 /// Reads a response with an error status: returns the JSON-RPC error it carries, or fails with the
 /// status.

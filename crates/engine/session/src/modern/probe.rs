@@ -11,17 +11,16 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::http::StatusCode;
 use futures_util::FutureExt;
-use http::StatusCode;
 use toolgate_model::ServerTimeouts;
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Era, Frame, Revision, code, method, scan, string};
 
 use super::envelope::{self, MODERN_REVISION};
-use super::post;
 use crate::core::{SessionCore, SessionTransport};
 use crate::exchange::{self, SendOptions};
-use crate::http::HttpLink;
+use crate::http::{self, HttpLink};
 use crate::{HandshakeResult, SessionError, SessionOptions, handshake};
 
 /// How long to wait for the answer to the probe on a pipe.
@@ -169,7 +168,7 @@ async fn post_probe(
     let answer = async {
         let reply = link.send(link.probe_headers(), body).await?;
         match is_evidence(reply.status) {
-            true => post::answer(core, link, id, reply).await,
+            true => http::read_answer(core, link, id, reply, Era::Modern).await,
             false => Err(link.status_error(reply).await),
         }
     };

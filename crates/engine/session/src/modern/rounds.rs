@@ -12,7 +12,7 @@ use bytes::Bytes;
 use toolgate_model::CapabilityKind;
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{
-    Frame, FrameEdit, MessageKind, MessageLimits, build, code, method, scan, string,
+    Frame, JsonEdit, MessageKind, MessageLimits, build, code, method, scan, string,
 };
 
 use super::envelope::MODERN_REVISION;
@@ -39,7 +39,7 @@ pub(crate) struct RoundInput {
 
 impl RoundInput {
     /// Adds the input to the request.
-    pub(crate) fn enclose<'a>(&self, edit: FrameEdit<'a>, frame: &'a Frame) -> FrameEdit<'a> {
+    pub(crate) fn enclose<'a>(&self, edit: JsonEdit<'a>, frame: &'a Frame) -> JsonEdit<'a> {
         let Some(params) = frame.params_span() else { return edit };
         let members = [(RESPONSES, &self.responses), (STATE, &self.state)];
         members.into_iter().fold(edit, |edit, (key, value)| match value {

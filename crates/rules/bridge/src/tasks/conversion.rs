@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use toolgate_wire::{JsonEdit, Span, scan, string};
 
-use super::format::object_span;
 use super::view::duration_keys;
 use super::{TaskFormat, TaskStatus};
 
@@ -38,7 +37,7 @@ pub fn creation_result(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<
     match to {
         TaskFormat::Session => Some([b"{\"task\":", &task[..], b"}"].concat().into()),
         TaskFormat::Extension => JsonEdit::new(&task)
-            .insert_member(object_span(&task), "resultType", br#""task""#)
+            .insert_member(Span::of_object(&task), "resultType", br#""task""#)
             .finish()
             .ok(),
     }
@@ -54,10 +53,10 @@ pub fn detailed_result(
 ) -> Option<Bytes> {
     let task = convert_task(task, from, TaskFormat::Extension)?;
     let status = format!("\"{}\"", status.as_str());
-    let edit = JsonEdit::new(&task).set_member(object_span(&task), "status", status);
-    let edit = edit.set_member(object_span(&task), "resultType", br#""complete""#);
+    let edit = JsonEdit::new(&task).set_member(Span::of_object(&task), "status", status);
+    let edit = edit.set_member(Span::of_object(&task), "resultType", br#""complete""#);
     let edit = match detail {
-        Some((key, value)) => edit.insert_member(object_span(&task), key, value),
+        Some((key, value)) => edit.insert_member(Span::of_object(&task), key, value),
         None => edit,
     };
     edit.finish().ok()
@@ -98,21 +97,21 @@ pub fn input_requests(task: &[u8]) -> Vec<(String, String, Bytes)> {
 pub fn convert_task(task: &[u8], from: TaskFormat, to: TaskFormat) -> Option<Bytes> {
     let mut edit = JsonEdit::new(task);
     for key in BESIDE {
-        edit = edit.delete_member(object_span(task), key);
+        edit = edit.delete_member(Span::of_object(task), key);
     }
     if from != to {
         if TaskStatus::from_task(task).is_none() {
             // An unknown status counts as working; a client might reject it.
-            edit = edit.set_member(object_span(task), "status", br#""working""#);
+            edit = edit.set_member(Span::of_object(task), "status", br#""working""#);
         }
         let ((ttl, poll), (their_ttl, their_poll)) = (duration_keys(to), duration_keys(from));
         let value = |key| scan::member(task, key).map(|span| span.slice(task));
         edit = edit
-            .delete_member(object_span(task), their_ttl)
-            .delete_member(object_span(task), their_poll);
-        edit = edit.insert_member(object_span(task), ttl, value(their_ttl).unwrap_or(b"null"));
+            .delete_member(Span::of_object(task), their_ttl)
+            .delete_member(Span::of_object(task), their_poll);
+        edit = edit.insert_member(Span::of_object(task), ttl, value(their_ttl).unwrap_or(b"null"));
         if let Some(value) = value(their_poll) {
-            edit = edit.insert_member(object_span(task), poll, value);
+            edit = edit.insert_member(Span::of_object(task), poll, value);
         }
     }
     edit.finish().ok()
@@ -129,11 +128,11 @@ pub fn completed_task(id: &str, now: &str, ttl: Duration) -> Bytes {
 /// Returns a task object of the extension's format with the status `cancelled`.
 pub fn cancelled_task(task: &[u8], now: &str) -> Option<Bytes> {
     let task = convert_task(task, TaskFormat::Extension, TaskFormat::Extension)?;
-    let edit = JsonEdit::new(&task).set_member(object_span(&task), "status", br#""cancelled""#);
-    edit.set_member(object_span(&task), "lastUpdatedAt", string::encode(now)).finish().ok()
+    let edit = JsonEdit::new(&task).set_member(Span::of_object(&task), "status", br#""cancelled""#);
+    edit.set_member(Span::of_object(&task), "lastUpdatedAt", string::encode(now)).finish().ok()
 }
 
 /// Returns the params of the extension's notification that corresponds to this `tasks/get` result.
 pub fn notification_params(detailed: &[u8]) -> Option<Bytes> {
-    JsonEdit::new(detailed).delete_member(object_span(detailed), "resultType").finish().ok()
+    JsonEdit::new(detailed).delete_member(Span::of_object(detailed), "resultType").finish().ok()
 }

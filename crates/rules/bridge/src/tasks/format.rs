@@ -39,7 +39,7 @@ impl TaskFormat {
 
 /// Adds the extension to client capabilities.
 pub fn declare_extension(capabilities: &Bytes) -> Bytes {
-    let whole = object_span(capabilities);
+    let whole = Span::of_object(capabilities);
     let edited = match scan::member(capabilities, "extensions") {
         Some(extensions) => {
             JsonEdit::new(capabilities).set_member(extensions, TASKS_EXTENSION, b"{}").finish()
@@ -79,14 +79,7 @@ pub fn mark_task_support(
     }
     let optional = r#"{"taskSupport":"optional"}"#;
     JsonEdit::new(definition)
-        .set_member(object_span(definition), "execution", optional)
+        .set_member(Span::of_object(definition), "execution", optional)
         .finish()
         .ok()
-}
-
-/// Returns the span of the object in `bytes`.
-pub(super) fn object_span(bytes: &[u8]) -> Span {
-    let start = bytes.iter().position(|&byte| byte == b'{').unwrap_or(0);
-    let end = bytes.iter().rposition(|&byte| byte == b'}').map_or(0, |last| last + 1);
-    Span::new(start, end)
 }

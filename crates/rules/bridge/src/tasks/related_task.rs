@@ -2,9 +2,7 @@
 
 use bytes::Bytes;
 use toolgate_wire::meta::RELATED_TASK;
-use toolgate_wire::{JsonEdit, scan, string};
-
-use super::format::object_span;
+use toolgate_wire::{JsonEdit, Span, scan, string};
 
 /// Adds the mark to the `_meta` of an object (a result, or the params of a question).
 pub fn add_related_task(message: &[u8], task: &str) -> Option<Bytes> {
@@ -16,7 +14,7 @@ pub fn add_related_task(message: &[u8], task: &str) -> Option<Bytes> {
         }
         _ => {
             let meta = format!("{{\"{RELATED_TASK}\":{mark}}}");
-            edit.set_member(object_span(message), "_meta", meta)
+            edit.set_member(Span::of_object(message), "_meta", meta)
         }
     };
     edit.finish().ok()

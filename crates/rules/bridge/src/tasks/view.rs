@@ -3,37 +3,28 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use toolgate_wire::scan;
+use toolgate_wire::{scan, words};
 
 use super::TaskFormat;
 
-/// The status of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TaskStatus {
-    /// The task is running.
-    Working,
-    /// The task waits for input.
-    InputRequired,
-    /// The task ended with a result.
-    Completed,
-    /// The task ended with an error.
-    Failed,
-    /// The task was cancelled.
-    Cancelled,
+words! {
+    /// The status of a task, the same on the wire in both formats.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum TaskStatus {
+        /// The task is running.
+        Working = "working",
+        /// The task waits for input.
+        InputRequired = "input_required",
+        /// The task ended with a result.
+        Completed = "completed",
+        /// The task ended with an error.
+        Failed = "failed",
+        /// The task was cancelled.
+        Cancelled = "cancelled",
+    }
 }
 
 impl TaskStatus {
-    /// Returns the status as written on the wire, the same in both formats.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Working => "working",
-            Self::InputRequired => "input_required",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     /// Returns true if the status is final.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
@@ -41,10 +32,7 @@ impl TaskStatus {
 
     /// Returns the status of a task object, or `None` if it is unknown.
     pub(super) fn from_task(task: &[u8]) -> Option<Self> {
-        let text = scan::member_text(task, "status")?;
-        let all =
-            [Self::Working, Self::InputRequired, Self::Completed, Self::Failed, Self::Cancelled];
-        all.into_iter().find(|status| status.as_str() == text)
+        scan::member_text(task, "status")?.parse().ok()
     }
 }
 

@@ -126,11 +126,7 @@ impl DetachedValues {
 
     /// Returns the length of `text` with its placeholders filled in.
     pub fn expanded_len(self: &Arc<Self>, text: &Bytes) -> u64 {
-        let len = |piece| match piece {
-            MessageChunk::Text(text) => text.len() as u64,
-            MessageChunk::Detached(hole) => u64::from(hole.len),
-        };
-        self.chunks(text.clone()).map(len).sum()
+        self.chunks(text.clone()).total_len()
     }
 
     /// Returns all removed values.
@@ -191,6 +187,15 @@ pub struct MessageChunks {
 }
 
 impl MessageChunks {
+    /// Returns the length of all chunks that are left, placeholders filled in.
+    pub fn total_len(&self) -> u64 {
+        let len = |chunk| match chunk {
+            MessageChunk::Text(text) => text.len() as u64,
+            MessageChunk::Detached(hole) => u64::from(hole.len),
+        };
+        self.clone().map(len).sum()
+    }
+
     /// Returns the length of the text that is left.
     pub fn remaining_len(&self) -> usize {
         self.rest.len()

@@ -1,6 +1,4 @@
-//! Views of tool, resource, template and prompt definitions.
-
-use std::borrow::Cow;
+//! Views of tool definitions.
 
 use super::ObjectView;
 
@@ -13,8 +11,19 @@ pub struct ToolHints {
     pub destructive: Option<bool>,
     /// `idempotentHint`.
     pub idempotent: Option<bool>,
-    /// `openWorldHint`.
-    pub open_world: Option<bool>,
+}
+
+impl ToolHints {
+    /// Reads the `annotations` of a raw tool definition.
+    pub fn of(definition: &[u8]) -> Self {
+        let notes = ObjectView::of(definition).and_then(|tool| tool.object("annotations"));
+        let hint = |key| notes.and_then(|notes| notes.flag(key));
+        Self {
+            read_only: hint("readOnlyHint"),
+            destructive: hint("destructiveHint"),
+            idempotent: hint("idempotentHint"),
+        }
+    }
 }
 
 /// How a tool may be called as a task.
@@ -29,112 +38,14 @@ pub enum TaskSupport {
     Required,
 }
 
-/// A view of a tool definition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolView<'a> {
-    /// `name`.
-    pub name: Cow<'a, str>,
-    /// `title`, or the one in `annotations`.
-    pub title: Option<Cow<'a, str>>,
-    /// `description`.
-    pub description: Option<Cow<'a, str>>,
-    /// `inputSchema`, raw.
-    pub input_schema: Option<&'a [u8]>,
-    /// `outputSchema`, raw.
-    pub output_schema: Option<&'a [u8]>,
-    /// The hints in `annotations`.
-    pub hints: ToolHints,
-    /// `execution.taskSupport`.
-    pub task_support: TaskSupport,
-}
-
-impl<'a> ToolView<'a> {
-    /// Reads a raw definition. Returns `None` if it has no name.
-    pub fn of(definition: &'a [u8]) -> Option<Self> {
-        let fields = ObjectView::of(definition)?;
-        let notes = fields.object("annotations");
-        let hint = |key| notes.and_then(|notes| notes.flag(key));
-        let support = fields.object("execution").and_then(|object| object.text("taskSupport"));
-        Some(Self {
-            name: fields.text("name")?,
-            title: fields.text("title").or_else(|| notes?.text("title")),
-            description: fields.text("description"),
-            input_schema: fields.raw("inputSchema"),
-            output_schema: fields.raw("outputSchema"),
-            hints: ToolHints {
-                read_only: hint("readOnlyHint"),
-                destructive: hint("destructiveHint"),
-                idempotent: hint("idempotentHint"),
-                open_world: hint("openWorldHint"),
-            },
-            task_support: match support.as_deref() {
-                Some("required") => TaskSupport::Required,
-                Some("optional") => TaskSupport::Optional,
-                _ => TaskSupport::Forbidden,
-            },
-        })
-    }
-}
-
-/// A view of a resource definition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResourceView<'a> {
-    /// `uri`.
-    pub uri: Cow<'a, str>,
-    /// `name`.
-    pub name: Option<Cow<'a, str>>,
-    /// `description`.
-    pub description: Option<Cow<'a, str>>,
-}
-
-impl<'a> ResourceView<'a> {
-    /// Reads a raw definition. Returns `None` if it has no URI.
-    pub fn of(definition: &'a [u8]) -> Option<Self> {
-        let fields = ObjectView::of(definition)?;
-        Some(Self {
-            uri: fields.text("uri")?,
-            name: fields.text("name"),
-            description: fields.text("description"),
-        })
-    }
-}
-
-/// A view of a resource template definition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResourceTemplateView<'a> {
-    /// `uriTemplate`.
-    pub uri_template: Cow<'a, str>,
-    /// `name`.
-    pub name: Option<Cow<'a, str>>,
-    /// `description`.
-    pub description: Option<Cow<'a, str>>,
-}
-
-impl<'a> ResourceTemplateView<'a> {
-    /// Reads a raw definition. Returns `None` if it has no URI template.
-    pub fn of(definition: &'a [u8]) -> Option<Self> {
-        let fields = ObjectView::of(definition)?;
-        Some(Self {
-            uri_template: fields.text("uriTemplate")?,
-            name: fields.text("name"),
-            description: fields.text("description"),
-        })
-    }
-}
-
-/// A view of a prompt definition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PromptView<'a> {
-    /// `name`.
-    pub name: Cow<'a, str>,
-    /// `description`.
-    pub description: Option<Cow<'a, str>>,
-}
-
-impl<'a> PromptView<'a> {
-    /// Reads a raw definition. Returns `None` if it has no name.
-    pub fn of(definition: &'a [u8]) -> Option<Self> {
-        let fields = ObjectView::of(definition)?;
-        Some(Self { name: fields.text("name")?, description: fields.text("description") })
+impl TaskSupport {
+    /// Reads `execution.taskSupport` of a raw tool definition.
+    pub fn of(definition: &[u8]) -> Self {
+        let execution = ObjectView::of(definition).and_then(|tool| tool.object("execution"));
+        match execution.and_then(|execution| execution.text("taskSupport")).as_deref() {
+            Some("required") => Self::Required,
+            Some("optional") => Self::Optional,
+            _ => Self::Forbidden,
+        }
     }
 }

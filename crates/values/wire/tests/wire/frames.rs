@@ -101,8 +101,8 @@ fn ids_are_equal_by_type_and_value() {
     assert_ne!(id("1"), id(r#""1""#));
     assert_ne!(id("0"), id("-0"));
     let mut waiting: HashMap<OwnedRequestId, &str> = HashMap::new();
-    waiting.insert(OwnedRequestId::from_text("a"), "text");
-    waiting.insert(OwnedRequestId::from(1), "number");
+    waiting.insert(id("\"a\"").to_owned(), "text");
+    waiting.insert(id("1").to_owned(), "number");
     assert_eq!(waiting.get(&id(r#""\u0061""#).to_owned()), Some(&"text"));
     assert_eq!(waiting.get(&id("1").to_owned()), Some(&"number"));
     assert_eq!(waiting.get(&id(r#""1""#).to_owned()), None);

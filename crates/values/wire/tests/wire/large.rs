@@ -191,7 +191,12 @@ fn an_edit_keeps_what_lies_beside() {
         .unwrap()
         .with_detached(Some(aside));
     let result = frame.result_span().unwrap();
-    let edited = frame.edit().replace_id("8").delete_member(result, "b").finish_frame().unwrap();
+    let edited = frame
+        .edit()
+        .replace_found(frame.id_span(), "8")
+        .delete_member(result, "b")
+        .finish_frame()
+        .unwrap();
     let aside = edited.detached_values().expect("it goes with the message").clone();
     assert_eq!(
         refilled(&aside, edited.bytes()),

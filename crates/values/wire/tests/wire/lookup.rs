@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, value::RawValue};
 use toolgate_wire::{
     scan, string,
-    view::{LogLevel, LogMessageParams, TaskSupport, ToolView},
+    view::{LogLevel, LogMessageParams, TaskSupport, ToolHints},
 };
 
 use crate::strategies;
@@ -32,18 +32,13 @@ fn the_last_of_repeated_keys_counts() {
 
 #[test]
 fn a_tool_is_seen_through_its_oddities() {
-    let tool = ToolView::of(
-        br#"{"title":7,"name":"\u0061","x":{},"annotations":{"readOnlyHint":true,"destructiveHint":"no","title":"T"},"execution":{"taskSupport":"optional"},"inputSchema":{"type":"object"}}"#,
-    )
-    .unwrap();
-    assert_eq!(tool.name, "a");
-    assert_eq!(tool.title.as_deref(), Some("T"));
-    assert_eq!(tool.hints.read_only, Some(true));
-    assert_eq!(tool.hints.destructive, None);
-    assert_eq!(tool.task_support, TaskSupport::Optional);
-    assert_eq!(tool.input_schema, Some(&br#"{"type":"object"}"#[..]));
-    assert_eq!(ToolView::of(br#"{"name":1}"#), None);
-    assert_eq!(ToolView::of(b"[]"), None);
+    let tool = br#"{"title":7,"name":"\u0061","x":{},"annotations":{"readOnlyHint":true,"destructiveHint":"no","title":"T"},"execution":{"taskSupport":"optional"},"inputSchema":{"type":"object"}}"#;
+    let hints = ToolHints::of(tool);
+    assert_eq!(hints.read_only, Some(true));
+    assert_eq!(hints.destructive, None);
+    assert_eq!(TaskSupport::of(tool), TaskSupport::Optional);
+    assert_eq!(ToolHints::of(b"[]"), ToolHints::default());
+    assert_eq!(TaskSupport::of(b"[]"), TaskSupport::Forbidden);
 }
 
 #[test]

@@ -74,30 +74,10 @@ fn edits_that_do_not_fit_are_refused() {
     assert!(refused(JsonEdit::new(json).insert_member(array, "k", "0")));
     assert!(refused(JsonEdit::new(json).delete_member(Span::new(0, 11), "a").replace(array, "0")));
     let note = read(build::notification("x", None)).unwrap();
-    assert_eq!(note.edit().replace_id("1").finish().unwrap_err().kind(), WireErrorKind::Splice);
-}
-
-#[test]
-fn a_progress_token_is_set_whatever_there_was_before() {
-    for (params, expected) in [
-        (None, r#"{"_meta":{"progressToken":9}}"#),
-        (Some("{}"), r#"{"_meta":{"progressToken":9}}"#),
-        (Some(r#"{"a":1}"#), r#"{"_meta":{"progressToken":9},"a":1}"#),
-        (Some(r#"{"_meta":{}}"#), r#"{"_meta":{"progressToken":9}}"#),
-        (Some(r#"{"_meta":{"x":1}}"#), r#"{"_meta":{"progressToken":9,"x":1}}"#),
-        (Some(r#"{"_meta":{"progressToken":"t"}}"#), r#"{"_meta":{"progressToken":9}}"#),
-    ] {
-        let request = read(build::request("1", "m", params.map(str::as_bytes))).unwrap();
-        let changed =
-            request.edit().set_progress_token("9").replace_id("2").finish_frame().unwrap();
-        assert_eq!(changed.params().unwrap(), expected.as_bytes());
-        assert_eq!(changed.progress_token().unwrap().as_u64(), Some(9));
-        assert_eq!(changed.id().unwrap().as_u64(), Some(2));
-    }
-    for params in [r#"{"_meta":7}"#, "[]"] {
-        let request = read(build::request("1", "m", Some(params.as_bytes()))).unwrap();
-        assert!(request.edit().set_progress_token("9").finish().is_err(), "{params}");
-    }
+    assert_eq!(
+        note.edit().replace_found(note.id_span(), "1").finish().unwrap_err().kind(),
+        WireErrorKind::Splice
+    );
 }
 
 /// A request with its id, name and the rest in some order, and unknown members among them.
@@ -131,8 +111,8 @@ proptest! {
         let params = frame.params_span().unwrap();
         let relayed = frame
             .edit()
-            .replace_id("4711")
-            .replace_name("\"other\"")
+            .replace_found(frame.id_span(), "4711")
+            .replace_found(frame.name_span(), "\"other\"")
             .insert_member(params, "added", "[true]")
             .finish()
             .unwrap();
@@ -147,8 +127,8 @@ proptest! {
         let again = read(&relayed).unwrap();
         let back = again
             .edit()
-            .replace_id(frame.id().unwrap().raw())
-            .replace_name(frame.name_span().unwrap().slice(frame.bytes()))
+            .replace_found(again.id_span(), frame.id().unwrap().raw())
+            .replace_found(again.name_span(), frame.name_span().unwrap().slice(frame.bytes()))
             .delete_member(again.params_span().unwrap(), "added")
             .finish()
             .unwrap();

@@ -11,19 +11,15 @@ use crate::http::stream::{self, EventSource};
 
 /// Reads one stream for one connection. Dropping it does not change the events in the stream.
 pub(crate) struct EventLogReader {
-    log: Arc<SessionEventLog>,
-    stream: u64,
-    key: u64,
-    cursor: u64,
+    pub(super) log: Arc<SessionEventLog>,
+    pub(super) stream: u64,
+    pub(super) key: u64,
+    pub(super) cursor: u64,
     /// The event that is being sent.
-    sending: OutgoingMessage,
+    pub(super) sending: OutgoingMessage,
 }
 
 impl EventLogReader {
-    pub(super) fn new(log: Arc<SessionEventLog>, stream: u64, key: u64, cursor: u64) -> Self {
-        Self { log, stream, key, cursor, sending: OutgoingMessage::default() }
-    }
-
     /// Returns true if this reads the stream for messages that belong to no request.
     pub(crate) fn is_standalone(&self) -> bool {
         self.stream == STANDALONE
