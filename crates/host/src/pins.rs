@@ -19,34 +19,24 @@ use toolgate_pins::{
     LockedServer, PinStatus, PinSubject, compare_definitions, compare_instructions, is_pinned_kind,
 };
 use toolgate_store::{Pin, StateStore};
-use toolgate_wire::string;
+use toolgate_wire::{string, words};
 
 pub use toolgate_pins::{DefinitionDifference, LockFile, LockFileError, LockViolation, Package};
 
 use crate::{Host, HostError};
 
-/// How a definition compares to its pin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PinEntryStatus {
-    /// It equals the pin.
-    Pinned,
-    /// It differs from the pin.
-    Changed,
-    /// There is no pin.
-    New,
-    /// There is a pin, but the definition is no longer offered.
-    Gone,
-}
-
-impl PinEntryStatus {
-    /// Returns the stable name of the status.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pinned => "pinned",
-            Self::Changed => "changed",
-            Self::New => "new",
-            Self::Gone => "gone",
-        }
+words! {
+    /// How a definition compares to its pin.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PinEntryStatus {
+        /// It equals the pin.
+        Pinned = "pinned",
+        /// It differs from the pin.
+        Changed = "changed",
+        /// There is no pin.
+        New = "new",
+        /// There is a pin, but the definition is no longer offered.
+        Gone = "gone",
     }
 }
 

@@ -10,6 +10,7 @@ mod passphrase_input;
 use toolgate_gateway::ClientProcesses;
 use toolgate_host::{Home, PassphraseFile, Plan, Posture};
 use toolgate_transport::peer::{self, PeerProcess};
+use toolgate_wire::words;
 
 use crate::blocking::run_blocking;
 use crate::cli_context::CliContext;
@@ -19,30 +20,22 @@ use crate::server_access::RunningGateway;
 
 pub use passphrase_input::{PassphraseInput, prompt_passphrase};
 
-/// How an operator was identified; recorded in the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OperatorIdentity {
-    /// The process descends from no server and no client.
-    Terminal,
-    /// The requester gave the passphrase.
-    Passphrase,
-    /// The process descends from a client, and the user's config allows that.
-    ClientTerminal,
-    /// The operating system does not reveal the requesting process.
-    SameUser,
+words! {
+    /// How an operator was identified; recorded in the journal.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum OperatorIdentity {
+        /// The process descends from no server and no client.
+        Terminal = "terminal",
+        /// The requester gave the passphrase.
+        Passphrase = "passphrase",
+        /// The process descends from a client, and the user's config allows that.
+        ClientTerminal = "client-terminal",
+        /// The operating system does not reveal the requesting process.
+        SameUser = "same-user",
+    }
 }
 
 impl OperatorIdentity {
-    /// Returns the stable name of the identification.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Terminal => "terminal",
-            Self::Passphrase => "passphrase",
-            Self::ClientTerminal => "client-terminal",
-            Self::SameUser => "same-user",
-        }
-    }
-
     /// Returns the name under which the journal records the operator.
     pub fn journal_name(self) -> String {
         format!("operator ({})", self.as_str())

@@ -14,6 +14,7 @@ use toolgate_library::{
     Document, DocumentOrigin, DocumentTrust, Library, NewDocument, SourceStamp,
 };
 use toolgate_model::Digest;
+use toolgate_wire::words;
 
 pub use part::{ResourceBody, ResourcePart};
 
@@ -57,26 +58,17 @@ pub struct CompileReport {
     pub remarks: Vec<IngestRemark>,
 }
 
-/// Whether a stored document is new, changed or unchanged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CompileOutcome {
-    /// It is new.
-    Added,
-    /// It replaced an earlier version.
-    Changed,
-    /// It did not change.
-    Unchanged,
-}
-
-impl CompileOutcome {
-    /// Returns the outcome in lower case.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Unchanged => "unchanged",
-        }
+words! {
+    /// Whether a stored document is new, changed or unchanged.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum CompileOutcome {
+        /// It is new.
+        Added = "added",
+        /// It replaced an earlier version.
+        Changed = "changed",
+        /// It did not change.
+        Unchanged = "unchanged",
     }
 }
 

@@ -1,6 +1,7 @@
 //! The content of a record.
 
 use toolgate_model::{CapabilityId, Digest, Effect};
+use toolgate_wire::words;
 
 /// A record to write. The journal adds its number, time and hashes.
 #[derive(Debug, Clone, Copy)]
@@ -83,35 +84,23 @@ pub enum JournalEvent<'a> {
     },
 }
 
-/// The outcome of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum JournalOutcome {
-    /// The server answered with a result.
-    Ok,
-    /// The server answered with a result that is marked as an error.
-    ToolError,
-    /// The server answered with an error.
-    Error,
-    /// The call timed out.
-    TimedOut,
-    /// The caller cancelled the call.
-    Cancelled,
-    /// It is unknown whether the server ran the call.
-    Unknown,
-}
-
-impl JournalOutcome {
-    /// Returns the name of the outcome.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::ToolError => "tool-error",
-            Self::Error => "error",
-            Self::TimedOut => "timed-out",
-            Self::Cancelled => "cancelled",
-            Self::Unknown => "unknown",
-        }
+words! {
+    /// The outcome of a call.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum JournalOutcome {
+        /// The server answered with a result.
+        Ok = "ok",
+        /// The server answered with a result that is marked as an error.
+        ToolError = "tool-error",
+        /// The server answered with an error.
+        Error = "error",
+        /// The call timed out.
+        TimedOut = "timed-out",
+        /// The caller cancelled the call.
+        Cancelled = "cancelled",
+        /// It is unknown whether the server ran the call.
+        Unknown = "unknown",
     }
 }
 

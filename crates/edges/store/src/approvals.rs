@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use toolgate_model::{CapabilityId, Digest, ServerName};
+use toolgate_wire::words;
 
 /// The maximum number of pending calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,32 +74,19 @@ pub struct ApprovalBinding {
     pub definition: Digest,
 }
 
-/// A person's choice about a pending call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ApprovalChoice {
-    /// Allows this call only.
-    Once,
-    /// Allows this tool with its current definition.
-    Tool,
-    /// Allows every tool of this server that is pinned now.
-    Server,
-    /// Denies the call.
-    Deny,
-}
-
-impl ApprovalChoice {
-    /// All choices, in the order in which they are offered.
-    pub const ALL: [Self; 4] = [Self::Once, Self::Tool, Self::Server, Self::Deny];
-
-    /// Returns the name of the choice.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Once => "once",
-            Self::Tool => "tool",
-            Self::Server => "server",
-            Self::Deny => "deny",
-        }
+words! {
+    /// A person's choice about a pending call.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ApprovalChoice {
+        /// Allows this call only.
+        Once = "once",
+        /// Allows this tool with its current definition.
+        Tool = "tool",
+        /// Allows every tool of this server that is pinned now.
+        Server = "server",
+        /// Denies the call.
+        Deny = "deny",
     }
 }
 

@@ -329,7 +329,9 @@ impl Fleet {
         let everybody = self.shared_tenant();
         let made = server.pool(&everybody, || everybody.clone(), &self.shared);
         // The server is new, so its pools cannot have been taken yet.
-        made.unwrap_or_else(|| Pool::new(server.shared_server(), everybody, self.shared.clone()))
+        made.unwrap_or_else(|| {
+            Pool::new(server.shared_server.clone(), everybody, self.shared.clone())
+        })
     }
 
     /// Returns what each server offers this caller, ordered by place and then by name. If the

@@ -62,7 +62,7 @@ pub(crate) type SharedFleetServer = Arc<ArcSwap<FleetServer>>;
 
 /// One server of the fleet with all its pools.
 pub(crate) struct ServerPools {
-    shared_server: SharedFleetServer,
+    pub(crate) shared_server: SharedFleetServer,
     repeatedly_failed: bool,
     pools: Mutex<PoolMap>,
 }
@@ -79,10 +79,6 @@ impl ServerPools {
     pub(crate) fn new(member: FleetServer, in_vain: bool) -> Self {
         let declared = Arc::new(ArcSwap::from_pointee(member));
         Self { shared_server: declared, repeatedly_failed: in_vain, pools: Mutex::default() }
-    }
-
-    pub(crate) fn shared_server(&self) -> SharedFleetServer {
-        self.shared_server.clone()
     }
 
     /// Returns the current declaration.

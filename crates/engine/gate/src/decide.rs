@@ -17,7 +17,7 @@ use toolgate_model::{
 use toolgate_policy::{CapabilityPolicy, DecisionReason, NO_APPROVER, PolicyFacts, PolicyQuery};
 use toolgate_session::{Interactor, QuestionKind};
 use toolgate_wire::view::ToolHints;
-use toolgate_wire::{Frame, method};
+use toolgate_wire::{Frame, method, words};
 
 use crate::error::Denial;
 use crate::params::RequestParams;
@@ -45,19 +45,21 @@ pub(crate) struct CallContext<'a> {
     pub(crate) params: &'a RequestParams<'a>,
 }
 
-/// What happens to a request, as its caller experiences it. Later variants are stricter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DecisionOutcome {
-    /// The request is sent.
-    Allowed,
-    /// The request is sent, because the caller's client asks its user itself.
-    ClientApproves,
-    /// The caller's client shows an approval form.
-    Form,
-    /// The request waits for an operator.
-    Operator,
-    /// The request is refused.
-    Refused,
+words! {
+    /// What happens to a request, as its caller experiences it. Later variants are stricter.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum DecisionOutcome {
+        /// The request is sent.
+        Allowed = "allowed",
+        /// The request is sent, because the caller's client asks its user itself.
+        ClientApproves = "client_approves",
+        /// The caller's client shows an approval form.
+        Form = "form",
+        /// The request waits for an operator.
+        Operator = "operator",
+        /// The request is refused.
+        Refused = "refused",
+    }
 }
 
 impl DecisionOutcome {
@@ -99,17 +101,6 @@ impl DecisionOutcome {
             Self::Form => Some(ApprovalChannel::Elicitation),
             Self::Operator => Some(ApprovalChannel::Operator),
             Self::Allowed | Self::Refused => None,
-        }
-    }
-
-    /// Returns the stable name of the outcome.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allowed => "allowed",
-            Self::ClientApproves => "client_approves",
-            Self::Form => "form",
-            Self::Operator => "operator",
-            Self::Refused => "refused",
         }
     }
 }

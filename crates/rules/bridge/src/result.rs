@@ -30,7 +30,7 @@ pub fn translate_result(
     translation: &ResponseTranslation<'_>,
     tool: Option<&[u8]>,
 ) -> Frame {
-    if translation.is_identity() {
+    if translation.from == translation.to {
         return answer;
     }
     let Some(object) = ResultObject::of(&answer) else { return answer };

@@ -14,11 +14,6 @@ pub struct ResponseTranslation<'a> {
 }
 
 impl ResponseTranslation<'_> {
-    /// Returns true if both revisions are equal, so that a result passes unchanged.
-    pub fn is_identity(&self) -> bool {
-        self.from == self.to
-    }
-
     pub(crate) fn eras(&self) -> (Era, Era) {
         (self.from.era(), self.to.era())
     }

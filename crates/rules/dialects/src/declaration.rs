@@ -8,7 +8,7 @@ use std::time::Duration;
 use toolgate_model::{
     ApprovalChannel, ConfigScope, ConfigValue, ContextNamingStyle, ContextOfferMode,
     DeclaredProfile, Diagnostic, NamingStyle, Origin, PolicyMode, Posture, PrefixMode, RuleSpec,
-    Secret, ServerName, ServerSpec, ServerTimeouts,
+    Secret, ServerName, ServerSpec, ServerTimeouts, words,
 };
 
 /// The file that a text came from. Readers use it for origins, relative paths and scope
@@ -122,29 +122,17 @@ pub struct ClientProfile {
     pub origin: Origin,
 }
 
-/// Which files of other hosts are read besides Toolgate's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ForeignFiles {
-    /// Files of the user and of the project.
-    #[default]
-    All,
-    /// Files of the project.
-    Project,
-    /// None.
-    None,
-}
-
-impl ForeignFiles {
-    /// All values, in the order of the documentation.
-    pub const ALL: [Self; 3] = [Self::All, Self::Project, Self::None];
-
-    /// Returns the word used in configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Project => "project",
-            Self::None => "none",
-        }
+words! {
+    /// Which files of other hosts are read besides Toolgate's own.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ForeignFiles {
+        /// Files of the user and of the project.
+        #[default]
+        All = "all",
+        /// Files of the project.
+        Project = "project",
+        /// None.
+        None = "none",
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use toolgate_model::{CapabilityId, ServerName, escape_invisible};
+use toolgate_wire::words;
 
 /// The length of an excerpt, in characters.
 const EXCERPT: usize = 120;
@@ -77,25 +78,17 @@ impl fmt::Display for FindingCode {
     }
 }
 
-/// The severity of a finding, in ascending order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FindingSeverity {
-    /// Common in benign servers too.
-    Low,
-    /// Worth a review.
-    Medium,
-    /// Rarely innocent.
-    High,
-}
-
-impl fmt::Display for FindingSeverity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        })
+words! {
+    /// The severity of a finding, in ascending order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum FindingSeverity {
+        /// Common in benign servers too.
+        Low = "low",
+        /// Worth a review.
+        Medium = "medium",
+        /// Rarely innocent.
+        High = "high",
     }
 }
 

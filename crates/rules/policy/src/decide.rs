@@ -4,6 +4,7 @@
 //! position in this order.
 
 use toolgate_model::{ApprovalMode, CapabilityKind, ConfigScope, Effect, Origin, PolicyMode};
+use toolgate_wire::words;
 
 use crate::rule::{Rule, RulePrecedence};
 use crate::{Decision, DecisionReason, PolicyFacts};
@@ -16,55 +17,36 @@ pub(crate) struct PolicyDefaults {
     pub yolo_floor: bool,
 }
 
-/// The step of the order that decided a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DecisionStep {
-    /// The call is blocked, whatever rules allow.
-    Block,
-    /// A rule denies.
-    Deny,
-    /// An administrator's rule asks.
-    AdminAsk,
-    /// An administrator's rule allows.
-    AdminAllow,
-    /// A grant from an earlier approval allows.
-    Grant,
-    /// The server's entry asks.
-    EntryAsk,
-    /// The server is trusted.
-    Trust,
-    /// The server's entry allows.
-    EntryAllow,
-    /// A user's or a project's rule asks.
-    UserAsk,
-    /// A user's rule allows.
-    UserAllow,
-    /// The capability is not a tool; only tools require approval by default.
-    NoTool,
-    /// The tool is built in and read-only.
-    BuiltIn,
-    /// The mode decides.
-    Mode,
-}
-
-impl DecisionStep {
-    /// Returns the step as a short text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Block => "block",
-            Self::Deny => "deny rule",
-            Self::AdminAsk => "administrator's ask rule",
-            Self::AdminAllow => "administrator's allow rule",
-            Self::Grant => "grant",
-            Self::EntryAsk => "server's entry asks",
-            Self::Trust => "trust",
-            Self::EntryAllow => "server's entry allows",
-            Self::UserAsk => "ask rule",
-            Self::UserAllow => "allow rule",
-            Self::NoTool => "not a tool",
-            Self::BuiltIn => "built in",
-            Self::Mode => "mode",
-        }
+words! {
+    /// The step of the order that decided a call.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum DecisionStep {
+        /// The call is blocked, whatever rules allow.
+        Block = "block",
+        /// A rule denies.
+        Deny = "deny rule",
+        /// An administrator's rule asks.
+        AdminAsk = "administrator's ask rule",
+        /// An administrator's rule allows.
+        AdminAllow = "administrator's allow rule",
+        /// A grant from an earlier approval allows.
+        Grant = "grant",
+        /// The server's entry asks.
+        EntryAsk = "server's entry asks",
+        /// The server is trusted.
+        Trust = "trust",
+        /// The server's entry allows.
+        EntryAllow = "server's entry allows",
+        /// A user's or a project's rule asks.
+        UserAsk = "ask rule",
+        /// A user's rule allows.
+        UserAllow = "allow rule",
+        /// The capability is not a tool; only tools require approval by default.
+        NoTool = "not a tool",
+        /// The tool is built in and read-only.
+        BuiltIn = "built in",
+        /// The mode decides.
+        Mode = "mode",
     }
 }
 

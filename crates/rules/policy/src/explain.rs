@@ -3,6 +3,7 @@
 //! It checks all rules, not only those that could decide.
 
 use toolgate_model::{ApprovalMode, ConfigScope, Effect, Origin};
+use toolgate_wire::words;
 
 use crate::condition::CallArguments;
 use crate::decide::{DecisionStep, PolicyOutcome};
@@ -10,28 +11,18 @@ use crate::pattern::NamedCapability;
 use crate::rule::Rule;
 use crate::{Decision, DecisionReason, Policy, PolicyFacts, PolicyQuery};
 
-/// The source of a rule or setting. Earlier layers take precedence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PolicyLayer {
-    /// The administrator of the machine: files of system scope.
-    Admin,
-    /// The declaration of the server: its `trust` and `approval`.
-    Server,
-    /// The user.
-    User,
-    /// A project file; it can only tighten.
-    Project,
-}
-
-impl PolicyLayer {
-    /// Returns the layer as a word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Admin => "admin",
-            Self::Server => "server",
-            Self::User => "user",
-            Self::Project => "project",
-        }
+words! {
+    /// The source of a rule or setting. Earlier layers take precedence.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum PolicyLayer {
+        /// The administrator of the machine: files of system scope.
+        Admin = "admin",
+        /// The declaration of the server: its `trust` and `approval`.
+        Server = "server",
+        /// The user.
+        User = "user",
+        /// A project file; it can only tighten.
+        Project = "project",
     }
 }
 

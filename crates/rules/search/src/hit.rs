@@ -3,6 +3,7 @@
 use std::fmt;
 
 use toolgate_model::CapabilityId;
+use toolgate_wire::words;
 
 use crate::SearchField;
 
@@ -30,36 +31,24 @@ pub struct TermMatch {
     pub kind: MatchKind,
 }
 
-/// How a word of a capability is related to a word of the query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MatchKind {
-    /// The same word.
-    Exact,
-    /// Another form of the word.
-    Stem,
-    /// A synonym.
-    Synonym,
-    /// A word of the same topic.
-    Topic,
-    /// A word for a value of this form, such as a URL or a file name.
-    Pattern,
-    /// A part of a compound, or the compound of two words.
-    Part,
-    /// The probable word behind a typing error.
-    Typo,
-}
-
-impl fmt::Display for MatchKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::Stem => "form",
-            Self::Synonym => "synonym",
-            Self::Topic => "topic",
-            Self::Pattern => "pattern",
-            Self::Part => "part",
-            Self::Typo => "typo",
-        })
+words! {
+    /// How a word of a capability is related to a word of the query.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum MatchKind {
+        /// The same word.
+        Exact = "exact",
+        /// Another form of the word.
+        Stem = "form",
+        /// A synonym.
+        Synonym = "synonym",
+        /// A word of the same topic.
+        Topic = "topic",
+        /// A word for a value of this form, such as a URL or a file name.
+        Pattern = "pattern",
+        /// A part of a compound, or the compound of two words.
+        Part = "part",
+        /// The probable word behind a typing error.
+        Typo = "typo",
     }
 }
 

@@ -1,55 +1,29 @@
 //! A capability in the form in which it is indexed.
 
-use std::fmt;
-
 use toolgate_model::{CapabilityId, CapabilityKind, Definition, ServerName};
+use toolgate_wire::words;
 
 use crate::definition;
 
-/// A part of a capability that can be searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum SearchField {
-    /// The name, or the URI of a resource.
-    Name,
-    /// The title.
-    Title,
-    /// The description.
-    Description,
-    /// The names of parameters, and their `enum` values.
-    Parameter,
-    /// The descriptions of parameters.
-    Detail,
-    /// The name of the server.
-    Server,
-    /// A tag that the operator assigned.
-    Tag,
-}
-
-impl SearchField {
-    /// All fields, in the order in which they are read.
-    pub const ALL: [Self; 7] = [
-        Self::Name,
-        Self::Title,
-        Self::Description,
-        Self::Parameter,
-        Self::Detail,
-        Self::Server,
-        Self::Tag,
-    ];
-}
-
-impl fmt::Display for SearchField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Name => "name",
-            Self::Title => "title",
-            Self::Description => "description",
-            Self::Parameter => "parameter",
-            Self::Detail => "parameter description",
-            Self::Server => "server",
-            Self::Tag => "tag",
-        })
+words! {
+    /// A part of a capability that can be searched.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[repr(u8)]
+    pub enum SearchField {
+        /// The name, or the URI of a resource.
+        Name = "name",
+        /// The title.
+        Title = "title",
+        /// The description.
+        Description = "description",
+        /// The names of parameters, and their `enum` values.
+        Parameter = "parameter",
+        /// The descriptions of parameters.
+        Detail = "parameter description",
+        /// The name of the server.
+        Server = "server",
+        /// A tag that the operator assigned.
+        Tag = "tag",
     }
 }
 

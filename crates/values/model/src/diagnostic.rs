@@ -2,20 +2,23 @@
 
 use std::fmt;
 
+use toolgate_wire::words;
+
 use crate::{ErrorCode, Origin, ServerName};
 
-/// The severity of a diagnostic.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum DiagnosticSeverity {
-    /// Nothing is wrong; explains why something is the way it is.
-    Note,
-    /// Possibly wrong; nothing is left out.
-    Warning,
-    /// An error; the item it concerns is left out.
-    Error,
+words! {
+    /// The severity of a diagnostic.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[derive(serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum DiagnosticSeverity {
+        /// Nothing is wrong; explains why something is the way it is.
+        Note = "note",
+        /// Possibly wrong; nothing is left out.
+        Warning = "warning",
+        /// An error; the item it concerns is left out.
+        Error = "error",
+    }
 }
 
 /// One diagnostic about one position in a file.
@@ -85,12 +88,7 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let severity = match self.severity {
-            DiagnosticSeverity::Note => "note",
-            DiagnosticSeverity::Warning => "warning",
-            DiagnosticSeverity::Error => "error",
-        };
-        write!(f, "{}: {severity}: {}", self.origin, self.message)?;
+        write!(f, "{}: {}: {}", self.origin, self.severity, self.message)?;
         if let Some(underlined) = self.render_excerpt() {
             write!(f, "\n{underlined}")?;
         }

@@ -68,3 +68,5 @@ pub use spec::{
 };
 pub use status::{DiscoveryStatus, FailurePhase, ServerFailure, ServerState, StartBlock};
 pub use token_bucket::TokenBucket;
+// Crates that need nothing else of `wire` define their enums of words with it.
+pub use toolgate_wire::words;

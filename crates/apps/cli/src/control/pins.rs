@@ -164,12 +164,7 @@ impl From<PinEntry> for PinJson {
 impl From<DefinitionDifference> for PinChangeJson {
     fn from(change: DefinitionDifference) -> Self {
         let DefinitionDifference { code, pointer, severity, text, before, after } = change;
-        let severity = match severity {
-            toolgate_host::DiagnosticSeverity::Note => "note",
-            toolgate_host::DiagnosticSeverity::Warning => "warning",
-            toolgate_host::DiagnosticSeverity::Error => "error",
-        };
-        let (code, severity) = (code.to_owned(), severity.to_owned());
+        let (code, severity) = (code.to_owned(), severity.to_string());
         Self { code, pointer, severity, text, before, after }
     }
 }

@@ -65,35 +65,24 @@ impl HttpServer {
         profile: RequestedProfile,
         connection: &ConnectionState,
     ) -> Result<ClientIdentity, Rejection> {
-        let principal = self.identify(headers, connection)?;
-        Ok(ClientIdentity { principal, profile, peer: connection.peer.clone() })
-    }
-
-    /// Returns the principal that sends these headers on this connection.
-    fn identify(
-        &self,
-        headers: &HeaderMap,
-        connection: &ConnectionState,
-    ) -> Result<ClientPrincipal, Rejection> {
         if is_repeated(headers, &AUTHORIZATION) {
             let error = "the request has more than one Authorization header";
             return Err(Rejection::new(StatusCode::BAD_REQUEST, error));
         }
         let gate = &self.gateway.gate;
-        if let Some(presented) = presented_key(headers) {
+        let principal = if let Some(presented) = presented_key(headers) {
             let found =
                 gate.keys().map_or(Err(AccessKeyError::Unknown), |keys| keys.find(presented));
-            return found.map(ClientPrincipal::Key).map_err(|why| unauthorized(why.to_string()));
-        }
-        if gate.requires_key() {
+            ClientPrincipal::Key(found.map_err(|why| unauthorized(why.to_string()))?)
+        } else if gate.requires_key() {
             return Err(unauthorized(format!("this gateway requires a key; {KEY_HINT}")));
-        }
-        match connection.peer.may_omit_key {
-            true => Ok(ClientPrincipal::Local),
-            false => Err(unauthorized(format!(
-                "this gateway belongs to another user and requires a key; {KEY_HINT}"
-            ))),
-        }
+        } else if connection.peer.may_omit_key {
+            ClientPrincipal::Local
+        } else {
+            let error = "this gateway belongs to another user and requires a key";
+            return Err(unauthorized(format!("{error}; {KEY_HINT}")));
+        };
+        Ok(ClientIdentity { principal, profile, peer: connection.peer.clone() })
     }
 
     /// Returns true if a principal that was served before may not be served any more.

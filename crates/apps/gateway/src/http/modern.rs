@@ -4,7 +4,6 @@
 //! The connection polls the response and with it the request. A client that disconnects cancels its
 //! request. So events have no ids, and a client cannot resume a stream.
 
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -13,7 +12,6 @@ use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 use toolgate_wire::{Frame, method};
 
-use super::clock::ConnectionState;
 use super::header_match;
 use super::headers::AcceptHeader;
 use super::post::{HttpRequestContext, first_step};
@@ -60,19 +58,10 @@ impl HttpServer {
             Some(ExchangeStep::Message(message)) => Some(message),
             None => None,
         };
-        Ok(self.stream_modern(exchange, first_message, connection))
-    }
-
-    fn stream_modern(
-        &self,
-        exchange: Exchange,
-        first_message: Option<Bytes>,
-        connection: &Arc<ConnectionState>,
-    ) -> Response<ResponseBody> {
         let timing = KeepAliveTiming::without_resume(&self.gateway.options);
         let sending = first_message.map(message_event).unwrap_or_default();
         let source = ExchangeEventSource { exchange, sending };
-        event_stream(EventStreamBody::new(source, timing, connection.clone()))
+        Ok(event_stream(EventStreamBody::new(source, timing, connection.clone())))
     }
 }
 
