@@ -141,7 +141,7 @@ fn clippy() -> VerbResult {
     // The fuzz targets are a workspace of their own. Running them needs a nightly compiler; checking
     // them keeps them up to date.
     let fuzz =
-        ["clippy", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target"];
+        ["clippy", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target"];
     shell::run(shell::cargo().args(fuzz).args(["--", "-D", "warnings"]))
 }
 

@@ -46,7 +46,7 @@ impl Rejection {
     /// Rejects a message that cannot be parsed.
     pub(crate) fn parse_error(error: &WireError) -> Self {
         let (status, id) = (StatusCode::BAD_REQUEST, error.id().cloned());
-        Self::with_code(status, error.code(), error.message(), id)
+        Self::with_code(status, error.code(), error.to_string(), id)
     }
 
     /// Rejects a message that exceeds the limit. `head` is its beginning, with the id.

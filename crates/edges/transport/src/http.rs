@@ -9,5 +9,5 @@ mod endpoint;
 mod pool;
 mod response;
 
-pub use endpoint::{HttpEndpoint, HttpRequest};
+pub use endpoint::HttpEndpoint;
 pub use response::{EventStream, HttpResponse};

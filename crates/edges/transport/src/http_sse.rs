@@ -23,7 +23,7 @@ use tokio::io::{AsyncRead, AsyncWriteExt, DuplexStream, ReadBuf};
 use tokio::sync::mpsc;
 
 use crate::TransportError;
-use crate::http::{HttpEndpoint, HttpRequest, HttpResponse};
+use crate::http::{HttpEndpoint, HttpResponse};
 use crate::spool::BodyLimits;
 use line_decoder::SseLineDecoder;
 use poster::{MessagePoster, PostReport};
@@ -57,8 +57,7 @@ pub async fn open(
 ) -> Result<(SseReader, DuplexStream), TransportError> {
     let accept = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))]);
     let headers = endpoint.headers(accept);
-    let reply =
-        endpoint.send(HttpRequest { method: Method::GET, headers, body: Bytes::new() }).await?;
+    let reply = endpoint.send(Method::GET, headers, Bytes::new()).await?;
     if !reply.status.is_success() {
         return Err(refusal_error(reply).await);
     }

@@ -9,7 +9,7 @@ use http::{Method, StatusCode};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use toolgate_transport::TransportError;
-use toolgate_transport::http::{EventStream, HttpEndpoint, HttpRequest, HttpResponse};
+use toolgate_transport::http::{EventStream, HttpEndpoint, HttpResponse};
 use toolgate_transport::spool::{BodyLimits, ReceivedBody};
 use toolgate_transport::sse::SseEvent;
 use toolgate_wire::view::RpcError;
@@ -103,7 +103,7 @@ impl HttpLink {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<HttpResponse, SessionError> {
-        Ok(self.endpoint.send(HttpRequest { method: Method::POST, headers, body }).await?)
+        Ok(self.endpoint.send(Method::POST, headers, body).await?)
     }
 
     async fn post(&self, body: Bytes) -> Result<HttpResponse, SessionError> {
@@ -146,8 +146,7 @@ impl HttpLink {
         if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
             headers.insert(LAST_EVENT, last);
         }
-        let outgoing = HttpRequest { method: Method::GET, headers, body: Bytes::new() };
-        let reply = self.endpoint.send(outgoing).await?;
+        let reply = self.endpoint.send(Method::GET, headers, Bytes::new()).await?;
         if reply.status.is_success() && reply.is_event_stream() {
             return Ok(reply.into_events(self.limits));
         }
@@ -160,8 +159,7 @@ impl HttpLink {
             return;
         }
         let headers = self.headers("application/json");
-        let outgoing = HttpRequest { method: Method::DELETE, headers, body: Bytes::new() };
-        if let Err(error) = self.endpoint.send(outgoing).await {
+        if let Err(error) = self.endpoint.send(Method::DELETE, headers, Bytes::new()).await {
             tracing::debug!(
                 target: "toolgate::session", %error,
                 "cannot end the session at the server"

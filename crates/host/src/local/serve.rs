@@ -37,7 +37,7 @@ where
                 link.send(build::error_response(
                     id.as_deref(),
                     error.code(),
-                    &error.message(),
+                    &error.to_string(),
                     None,
                 ));
             }

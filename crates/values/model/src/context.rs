@@ -40,22 +40,8 @@ impl ContextNamingStyle {
         }
     }
 
-    /// Returns the URI of the help resource.
-    pub fn help_uri(self) -> String {
-        self.uri("help")
-    }
-
-    /// Returns the URI of the status resource.
-    pub fn status_uri(self) -> String {
-        self.uri("status")
-    }
-
-    /// Returns the URI template for searches.
-    pub fn search_uri_template(self) -> String {
-        self.uri("search{?query,limit}")
-    }
-
-    fn uri(self, rest: &str) -> String {
+    /// Returns the URI of one of the resources, or the URI template of some.
+    pub fn uri(self, rest: &str) -> String {
         format!("{}://context/{rest}", self.as_str())
     }
 }
@@ -82,9 +68,9 @@ mod tests {
         assert_eq!(ContextNamingStyle::Toolgate.tool_name("recall"), "recall");
         assert_eq!(ContextNamingStyle::SecondBrain.tool_name("recall"), "sb_recall");
         assert_eq!(
-            ContextNamingStyle::Toolgate.search_uri_template(),
+            ContextNamingStyle::Toolgate.uri("search{?query,limit}"),
             "toolgate://context/search{?query,limit}"
         );
-        assert_eq!(ContextNamingStyle::SecondBrain.status_uri(), "secondbrain://context/status");
+        assert_eq!(ContextNamingStyle::SecondBrain.uri("status"), "secondbrain://context/status");
     }
 }

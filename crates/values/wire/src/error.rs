@@ -63,17 +63,6 @@ pub enum WireErrorKind {
     Splice,
 }
 
-impl WireErrorKind {
-    /// Returns the JSON-RPC error code for this reason.
-    pub fn code(self) -> i32 {
-        match self {
-            WireErrorKind::Syntax(_) | WireErrorKind::Encoding(_) => code::PARSE_ERROR,
-            WireErrorKind::Splice => code::INTERNAL_ERROR,
-            _ => code::INVALID_REQUEST,
-        }
-    }
-}
-
 /// The error for a rejected message, with its id where the id was readable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
@@ -95,12 +84,11 @@ impl WireError {
 
     /// Returns the JSON-RPC error code to answer with.
     pub fn code(&self) -> i32 {
-        self.fault.code()
-    }
-
-    /// Returns the message for the JSON-RPC error object.
-    pub fn message(&self) -> String {
-        self.fault.to_string()
+        match self.fault {
+            WireErrorKind::Syntax(_) | WireErrorKind::Encoding(_) => code::PARSE_ERROR,
+            WireErrorKind::Splice => code::INTERNAL_ERROR,
+            _ => code::INVALID_REQUEST,
+        }
     }
 
     /// Returns the id of the rejected message if it was readable and unambiguous.

@@ -9,8 +9,13 @@ use crate::arguments::{parse_limit, validate_query};
 use crate::passage::{format_time, single_line};
 use crate::service::{ContextService, describe_store_error};
 
+/// The ends of the URIs; the last one is a template.
+const HELP: &str = "help";
+const STATUS: &str = "status";
+const SEARCH: &str = "search{?query,limit}";
+
 pub(super) fn help(service: &ContextService) -> Resource {
-    let uri = service.names.help_uri();
+    let uri = service.names.uri(HELP);
     let described = "What the local context is, what it offers, and how documents get into it";
     Resource::fixed(&uri, "context-help", described, &help_text(service))
         .title("Local context: help")
@@ -18,7 +23,7 @@ pub(super) fn help(service: &ContextService) -> Resource {
 }
 
 pub(super) fn status(service: &ContextService) -> Resource {
-    let (uri, service) = (service.names.status_uri(), service.clone());
+    let (uri, service) = (service.names.uri(STATUS), service.clone());
     let described = "How many documents the local context holds, from where, and since when";
     Resource::new(&uri, "context-status", described, move || read_status(service.clone()))
         .title("Local context: status")
@@ -28,7 +33,7 @@ pub(super) fn status(service: &ContextService) -> Resource {
 pub(super) fn search(service: &ContextService) -> Resource {
     let (searching, completing) = (service.clone(), service.clone());
     Resource::template(
-        &service.names.search_uri_template(),
+        &service.names.uri(SEARCH),
         "context-search",
         "Passages of the user's documents that fit a query, best first, as JSON",
         move |given| read_search(searching.clone(), given),
@@ -79,8 +84,7 @@ async fn read_status(service: ContextService) -> Result<String, HandlerError> {
 fn help_text(service: &ContextService) -> String {
     let (names, ingest) = (service.names, service.library_handle.ingest_command("~/notes"));
     let tool = |bare: &str| names.tool_name(bare);
-    let (help, status, search) =
-        (names.help_uri(), names.status_uri(), names.search_uri_template());
+    let (help, status, search) = (names.uri(HELP), names.uri(STATUS), names.uri(SEARCH));
     let asking = match names {
         Names::Toolgate => "`toolgate context serve`",
         Names::SecondBrain => "`toolgate context serve --names secondbrain`",

@@ -24,17 +24,6 @@ pub struct HttpEndpoint {
     pool: Arc<ConnectionPool>,
 }
 
-/// One request to an endpoint.
-#[derive(Debug)]
-pub struct HttpRequest {
-    /// POST, GET or DELETE.
-    pub method: Method,
-    /// All its headers, made by [`HttpEndpoint::headers`].
-    pub headers: HeaderMap,
-    /// The body, which may be empty.
-    pub body: Bytes,
-}
-
 impl HttpEndpoint {
     /// Creates an endpoint. Returns an error if the address or a header is not valid.
     pub fn new<'a>(
@@ -85,9 +74,18 @@ impl HttpEndpoint {
         headers
     }
 
-    /// Sends one request and waits for the head of the response.
-    pub async fn send(&self, outgoing: HttpRequest) -> Result<HttpResponse, TransportError> {
-        let mut request = self.build_request(outgoing);
+    /// Sends one request and waits for the head of the response. `headers` are all its headers, made
+    /// by [`HttpEndpoint::headers`].
+    pub async fn send(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<HttpResponse, TransportError> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = headers;
         while let Some(mut sender) = self.pool.take().await {
             match sender.try_send_request(request).await {
                 Ok(response) => return Ok(HttpResponse::new(response, sender, self.pool.clone())),
@@ -100,14 +98,6 @@ impl HttpEndpoint {
         let mut sender = dial::connect(&self.target).await?;
         let response = sender.send_request(request).await?;
         Ok(HttpResponse::new(response, sender, self.pool.clone()))
-    }
-
-    fn build_request(&self, outgoing: HttpRequest) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(outgoing.body));
-        *request.method_mut() = outgoing.method;
-        *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = outgoing.headers;
-        request
     }
 }
 

@@ -106,7 +106,7 @@ mod tests {
     use tokio::task::JoinSet;
 
     use super::super::dial::{self, ConnectTarget};
-    use super::super::{HttpEndpoint, HttpRequest, HttpResponse};
+    use super::super::{HttpEndpoint, HttpResponse};
     use super::*;
     use crate::spool::BodyLimits;
 
@@ -208,8 +208,7 @@ mod tests {
 
     async fn get(endpoint: Arc<HttpEndpoint>) {
         let headers = endpoint.headers(HeaderMap::new());
-        let outgoing = HttpRequest { method: Method::GET, headers, body: Bytes::new() };
-        let reply = endpoint.send(outgoing).await.unwrap();
+        let reply = endpoint.send(Method::GET, headers, Bytes::new()).await.unwrap();
         assert_eq!(reply.read_bytes(BodyLimits::default()).await.unwrap(), "ok");
     }
 

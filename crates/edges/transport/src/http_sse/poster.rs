@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::{FailureResponder, REPORTS};
 use crate::TransportError;
-use crate::http::{HttpEndpoint, HttpRequest};
+use crate::http::HttpEndpoint;
 use crate::line::LineReader;
 use crate::spool::BodyLimits;
 
@@ -105,8 +105,7 @@ impl MessagePoster {
     /// Posts one message. Returns the failure to report, if there is one.
     async fn post(&self, message: &Bytes) -> Option<PostReport> {
         let (headers, body) = (self.headers.clone(), message.clone());
-        let outgoing = HttpRequest { method: Method::POST, headers, body };
-        let reply = match self.endpoint.send(outgoing).await {
+        let reply = match self.endpoint.send(Method::POST, headers, body).await {
             Ok(reply) => reply,
             Err(error) => return self.failure_report(message, &error.to_string()),
         };
