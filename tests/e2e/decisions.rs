@@ -21,7 +21,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgate_e2e::gateway::{GatewaySetup, TestServer, http_entry, stdio_entry, testkit};
 use toolgate_e2e::{TestClient, TestGateway, marked_processes, within};
-use toolgate_testkit::turncoat::{ChangeTarget, DefinitionUpdate, FieldChange};
+use toolgate_testkit::turncoat::{TurncoatChangeTarget, TurncoatFieldChange, TurncoatUpdate};
 
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -62,7 +62,7 @@ struct Coat<'a> {
     name: &'a str,
     way: Way,
     /// How it is from the start.
-    from: &'a [FieldChange],
+    from: &'a [TurncoatFieldChange],
 }
 
 impl<'a> Coat<'a> {
@@ -135,9 +135,9 @@ impl Stage {
     }
 
     /// Makes a server's definitions other than at the start in just this, and waits until they are.
-    fn turn(&self, server: &str, changes: Vec<FieldChange>, announce: bool) {
+    fn turn(&self, server: &str, changes: Vec<TurncoatFieldChange>, announce: bool) {
         let before = self.lines(server, "turned").len();
-        let turn = serde_json::to_string(&DefinitionUpdate { changes, announce }).unwrap();
+        let turn = serde_json::to_string(&TurncoatUpdate { changes, announce }).unwrap();
         // The server takes a text it has not seen; the number makes every turn one.
         let text = format!("{turn}{}", " ".repeat(before + 1));
         let file = control_file(&self.setup, server);
@@ -222,7 +222,7 @@ fn options(setup: &GatewaySetup, coat: &Coat<'_>) -> Vec<String> {
         options.push("--modern".to_owned());
     }
     if !coat.from.is_empty() {
-        let turn = DefinitionUpdate { changes: coat.from.to_vec(), announce: false };
+        let turn = TurncoatUpdate { changes: coat.from.to_vec(), announce: false };
         let turn = serde_json::to_string(&turn).unwrap();
         options.extend(["--after", "0", "--change", &turn].map(str::to_owned));
     }
@@ -235,8 +235,13 @@ fn told(output: &Output) -> String {
 }
 
 /// A change of a tool.
-fn tool_change(name: &str, at: &str, to: Value) -> FieldChange {
-    FieldChange { of: ChangeTarget::Tool, name: name.to_owned(), at: at.to_owned(), to: Some(to) }
+fn tool_change(name: &str, at: &str, to: Value) -> TurncoatFieldChange {
+    TurncoatFieldChange {
+        of: TurncoatChangeTarget::Tool,
+        name: name.to_owned(),
+        at: at.to_owned(),
+        to: Some(to),
+    }
 }
 
 /// Calls a tool as a person's client does.

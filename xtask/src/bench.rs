@@ -26,7 +26,7 @@ use binaries::BenchBinaries;
 use figures::BenchFigures;
 use listing::ListingBenchSetup;
 use plan::BenchPlan;
-use setup::{BenchEnvironment, BenchSetup};
+use setup::{BenchResources, BenchSetup};
 
 /// Runs the benchmark that the arguments describe.
 pub fn run(args: &[String]) -> Result<(), String> {
@@ -36,7 +36,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     }
     let plan = BenchPlan::parse(args)?;
     let binaries = BenchBinaries::build(&plan)?;
-    let site = BenchEnvironment::prepare(binaries, plan.layout)?;
+    let site = BenchResources::prepare(binaries, plan.layout)?;
     if plan.instructions {
         return instructions::count(&plan, &site);
     }
@@ -52,7 +52,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-fn measure_all(plan: &BenchPlan, site: &BenchEnvironment) -> Result<BenchFigures, String> {
+fn measure_all(plan: &BenchPlan, site: &BenchResources) -> Result<BenchFigures, String> {
     let mut figures = BenchFigures::new(site.pinning.to_string(), plan.rounds);
     if plan.gateway && !plan.cases.is_empty() {
         figures.idle_rss = Some(setup::idle_rss(site)?);
@@ -84,7 +84,7 @@ fn measure_all(plan: &BenchPlan, site: &BenchEnvironment) -> Result<BenchFigures
     Ok(figures)
 }
 
-fn write_json(plan: &BenchPlan, site: &BenchEnvironment, figures: &Value) -> Result<(), String> {
+fn write_json(plan: &BenchPlan, site: &BenchResources, figures: &Value) -> Result<(), String> {
     let file = site.results.join(format!("{}.json", plan.name));
     let text = format!("{figures:#}\n");
     fs::write(&file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;

@@ -10,7 +10,7 @@ use crate::VerbResult;
 use crate::workspace;
 
 /// The rules of `deny.toml` that this verb checks.
-struct DenyRules {
+struct CargoDenyRules {
     licences: Vec<String>,
     banned: Vec<String>,
 }
@@ -28,7 +28,7 @@ pub fn check() -> VerbResult {
     Err(format!("{} crates break deny.toml\n  {}", faults.len(), faults.join("\n  ")))
 }
 
-fn rules() -> Result<DenyRules, String> {
+fn rules() -> Result<CargoDenyRules, String> {
     let path = workspace::root().join("deny.toml");
     let text = std::fs::read_to_string(path).map_err(|error| format!("deny.toml: {error}"))?;
     let document: DocumentMut = text.parse().map_err(|error| format!("deny.toml: {error}"))?;
@@ -37,7 +37,7 @@ fn rules() -> Result<DenyRules, String> {
     if licences.is_empty() || banned.is_empty() {
         return Err("deny.toml: licenses.allow and bans.deny must not be empty".to_owned());
     }
-    Ok(DenyRules { licences, banned })
+    Ok(CargoDenyRules { licences, banned })
 }
 
 /// The strings of an array, or the strings under `key` of the tables in it.
@@ -50,7 +50,7 @@ fn strings(item: &Item, key: Option<&str>) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-impl DenyRules {
+impl CargoDenyRules {
     fn fault(&self, package: &Value) -> Option<String> {
         let name = package["name"].as_str().unwrap_or_default();
         let version = package["version"].as_str().unwrap_or_default();
@@ -155,8 +155,10 @@ mod tests {
 
     #[test]
     fn a_banned_crate_is_refused_whatever_its_licence() {
-        let rules =
-            DenyRules { licences: vec!["MIT".to_owned()], banned: vec!["openssl-sys".to_owned()] };
+        let rules = CargoDenyRules {
+            licences: vec!["MIT".to_owned()],
+            banned: vec!["openssl-sys".to_owned()],
+        };
         let package = |name: &str| json!({"name": name, "version": "1.0.0", "license": "MIT"});
         assert_eq!(rules.fault(&package("serde")), None);
         assert_eq!(rules.fault(&package("openssl-sys")).unwrap(), "openssl-sys 1.0.0: banned");

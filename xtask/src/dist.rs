@@ -40,14 +40,14 @@ fn dist() -> VerbResult {
     }
     println!("binary: {:.1} MB", size as f64 / 1e6);
     let folder = target().join("dist");
-    Packages { binary, folder, compression: ["gzip -n -9", "-Zxz"] }.make()
+    DistPackages { binary, folder, compression: ["gzip -n -9", "-Zxz"] }.make()
 }
 
 /// Packs the debug binary, as a test of everything but the build itself.
 pub fn check() -> VerbResult {
     let folder = target().join("dist-check");
     let binary = target().join("debug/toolgate");
-    Packages { binary, folder, compression: ["gzip -n -1", "-Znone"] }.make()
+    DistPackages { binary, folder, compression: ["gzip -n -1", "-Znone"] }.make()
 }
 
 /// Builds the binary. Paths in it begin at the folder of the sources.
@@ -71,14 +71,14 @@ fn target() -> PathBuf {
 }
 
 /// What is packed, and where to.
-struct Packages {
+struct DistPackages {
     binary: PathBuf,
     folder: PathBuf,
     /// The program for the tarball, and the option for the Debian package.
     compression: [&'static str; 2],
 }
 
-impl Packages {
+impl DistPackages {
     /// Packs everything, then installs both packages into scratch folders and runs them.
     fn make(&self) -> VerbResult {
         let files = contents::files(&self.binary)?;

@@ -140,8 +140,7 @@ fn clippy() -> VerbResult {
     shell::run(shell::cargo().args(lint))?;
     // The fuzz targets are a workspace of their own. Running them needs a nightly compiler; checking
     // them keeps them up to date.
-    let fuzz =
-        ["clippy", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target"];
+    let fuzz = ["clippy", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target"];
     shell::run(shell::cargo().args(fuzz).args(["--", "-D", "warnings"]))
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use toolgate_config::Home;
 use toolgate_journal::{Journal, JournalRecord};
-use toolgate_store::{Keyring, StateStore};
+use toolgate_store::{AccessKeyring, StateStore};
 
 use crate::HostError;
 
@@ -23,7 +23,7 @@ pub struct StoredApprovals {
     /// The broker of pending calls and grants.
     pub broker: Arc<ApprovalBroker>,
     /// The access keys of HTTP clients.
-    pub keys: Arc<Keyring>,
+    pub keys: Arc<AccessKeyring>,
     journal: Arc<Journal>,
 }
 
@@ -45,7 +45,7 @@ impl StoredApprovals {
 pub async fn open(home: &Home) -> Result<StoredApprovals, HostError> {
     home.create()?;
     let state = Arc::new(StateStore::open(home.state_db()).await?);
-    let keys = Keyring::load(state.clone()).await?;
+    let keys = AccessKeyring::load(state.clone()).await?;
     let broker = ApprovalBroker::load(state).await?;
     let journal = Arc::new(Journal::new(home.state_dir().join("journal")));
     broker.set_journal(journal.clone());

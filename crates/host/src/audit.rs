@@ -5,6 +5,6 @@
 pub use toolgate_journal::{
     DecidedCall, EntryEvent, JournalEntries, JournalEntry, JournalError, JournalFollower,
     JournalOutcome, JournalPaths, JournalProblem, JournalProblemKind, JournalPublicKey,
-    OversizeSummary, VerifyReport, read, read_since, verify,
+    OversizeJournalValue, VerifyReport, read, read_since, verify,
 };
 pub use toolgate_policy::SCHEMA_MISMATCH;

@@ -7,14 +7,14 @@ use toolgate_config::{Home, NamingStyle, PrefixMode};
 use toolgate_fleet::{BuiltInServer, DRAIN_LIMIT, FleetBuilder, FleetServer};
 use toolgate_gate::Gate;
 use toolgate_journal::Journal;
-use toolgate_launch::{HelperProgram, Launcher};
+use toolgate_launch::{LaunchHelperProgram, Launcher};
 use toolgate_model::{ContextNamingStyle, ExposureMode, Origin, ServerName, ServerSpec};
 use toolgate_pins::LockFile;
 use toolgate_session::Interactor;
 use toolgate_store::{ResultQuota, ResultStore, StateStore};
 
 use crate::builtin_servers::{BuiltinServers, ContextAvailability, builtin_server};
-use crate::local::LocalServer;
+use crate::local::InProcessServer;
 use crate::{ConfigSources, Host, HostError, Setup, Tool, sample_server};
 
 /// The name of the server that provides the embedding program's own tools.
@@ -33,7 +33,7 @@ pub struct HostBuilder {
     builtin: BuiltinServers,
     tools: Vec<Tool>,
     interactor: Option<Arc<dyn Interactor>>,
-    helper: Option<HelperProgram>,
+    helper: Option<LaunchHelperProgram>,
     sample: bool,
     idle: bool,
 }
@@ -138,7 +138,7 @@ impl HostBuilder {
 
     /// Sets the program that guards process trees. The default is this program, if its `main` calls
     /// [`helper_main`](crate::helper_main).
-    pub fn helper(mut self, helper: HelperProgram) -> Self {
+    pub fn helper(mut self, helper: LaunchHelperProgram) -> Self {
         self.helper = Some(helper);
         self
     }
@@ -156,7 +156,7 @@ impl HostBuilder {
     /// sampling.
     pub fn context(
         mut self,
-        server: LocalServer,
+        server: InProcessServer,
         holds: impl Fn() -> bool + Send + Sync + 'static,
     ) -> Self {
         self.builtin.context =
@@ -166,14 +166,18 @@ impl HostBuilder {
 
     /// Sets the server that offers the local context if the configuration selects this naming style
     /// (`[context] names`).
-    pub fn context_with_names(mut self, names: ContextNamingStyle, server: LocalServer) -> Self {
+    pub fn context_with_names(
+        mut self,
+        names: ContextNamingStyle,
+        server: InProcessServer,
+    ) -> Self {
         self.builtin.context_named.push((names, relaying(server)));
         self
     }
 
     /// Offers only the local context, whatever the configuration says, and starts no declared
     /// server. The rules of the configuration still apply.
-    pub fn context_only(mut self, server: LocalServer) -> Self {
+    pub fn context_only(mut self, server: InProcessServer) -> Self {
         self.builtin.context = Some((relaying(server), ContextAvailability::Alone));
         self
     }
@@ -204,7 +208,7 @@ impl HostBuilder {
         let mut roster = self.builtin;
         if !self.tools.is_empty() {
             roster.embedder =
-                Some(built_in(EMBEDDER, LocalServer::new(EMBEDDER).tools(self.tools))?);
+                Some(built_in(EMBEDDER, InProcessServer::new(EMBEDDER).tools(self.tools))?);
         }
         if self.sample {
             roster.sample = Some(built_in(SAMPLE, sample_server())?);
@@ -213,7 +217,7 @@ impl HostBuilder {
         if let (Some(only), true) = (&roster.only, members.is_empty()) {
             return Err(HostError::NoServer(only.clone()));
         }
-        let launcher = Launcher::new(self.helper.unwrap_or_else(HelperProgram::current));
+        let launcher = Launcher::new(self.helper.unwrap_or_else(LaunchHelperProgram::current));
         let guarantee = launcher.guarantee();
         let (store, roots) = (Some(stores.store.clone()), roster.roots(&plan));
         let fleet = Arc::new(FleetBuilder { launcher, store, roots, drain: DRAIN_LIMIT }.build());
@@ -255,10 +259,10 @@ impl HostBuilder {
 }
 
 /// Returns the local context as a server that passes on content of others.
-fn relaying(context: LocalServer) -> Arc<dyn BuiltInServer> {
+fn relaying(context: InProcessServer) -> Arc<dyn BuiltInServer> {
     Arc::new(context.with_untrusted_content())
 }
 
-fn built_in(name: &str, server: LocalServer) -> Result<FleetServer, HostError> {
+fn built_in(name: &str, server: InProcessServer) -> Result<FleetServer, HostError> {
     Ok(builtin_server(ServerName::new(name)?, Arc::new(server)))
 }

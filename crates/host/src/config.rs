@@ -2,7 +2,7 @@
 
 pub use toolgate_config::*;
 pub use toolgate_dialects::{
-    ConversionLoss, Declaration, EditError, FileApprovals, FileContext, FileRef, FileSettings,
-    ForeignFiles, InputSpec, ParsedFile, Permissions, PolicyMode, SCHEMA, Syntax, VariableSyntax,
-    WrittenDocument, nearest, template,
+    ConversionLoss, Declaration, EditError, FileApprovalSettings, FileContextSettings, FileRef,
+    FileSettings, ForeignFiles, InputSpec, ParsedFile, Permissions, PolicyMode, SCHEMA, Syntax,
+    VariableSyntax, WrittenConfigText, nearest, template,
 };

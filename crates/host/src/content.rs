@@ -53,7 +53,7 @@ pub struct ResourceLink {
 }
 
 /// One parsed content block.
-enum ParsedBlock {
+enum ParsedContentBlock {
     Text(String),
     Binary(BinaryContent),
     Link(ResourceLink),
@@ -65,18 +65,19 @@ pub fn parse_result(result: &Value) -> ResultContent {
     let blocks = result["content"].as_array().into_iter().flatten();
     let parts: Vec<_> = blocks.map(part).collect();
     let structured = result.get("structuredContent").cloned();
-    let has_text = parts.iter().any(|part| matches!(part, ParsedBlock::Text(_)));
+    let has_text = parts.iter().any(|part| matches!(part, ParsedContentBlock::Text(_)));
     let fallback = structured.as_ref().filter(|_| !has_text);
     let fallback = fallback.map(|it| serde_json::to_string_pretty(it).unwrap_or_default());
-    let text = parts.iter().filter_map(ParsedBlock::model_text).chain(fallback.clone());
-    let plain = parts.iter().map(ParsedBlock::to_text).chain(fallback.filter(|_| parts.is_empty()));
+    let text = parts.iter().filter_map(ParsedContentBlock::model_text).chain(fallback.clone());
+    let plain =
+        parts.iter().map(ParsedContentBlock::to_text).chain(fallback.filter(|_| parts.is_empty()));
     let (text, plain) = (joined(text), joined(plain));
     let (mut binary, mut links) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
-            ParsedBlock::Binary(content) => binary.push(content),
-            ParsedBlock::Link(link) => links.push(link),
-            ParsedBlock::Text(_) | ParsedBlock::Unknown(_) => {}
+            ParsedContentBlock::Binary(content) => binary.push(content),
+            ParsedContentBlock::Link(link) => links.push(link),
+            ParsedContentBlock::Text(_) | ParsedContentBlock::Unknown(_) => {}
         }
     }
     let (display, is_error) = (escape_invisible_lines(&plain), result["isError"] == true);
@@ -101,32 +102,32 @@ fn word(object: &Value, key: &str) -> String {
     object[key].as_str().unwrap_or_default().to_owned()
 }
 
-fn part(block: &Value) -> ParsedBlock {
+fn part(block: &Value) -> ParsedContentBlock {
     let kind = word(block, "type");
     match kind.as_str() {
-        "text" => ParsedBlock::Text(word(block, "text")),
+        "text" => ParsedContentBlock::Text(word(block, "text")),
         "image" | "audio" => {
             let (mime, data) = (word(block, "mimeType"), word(block, "data"));
-            ParsedBlock::Binary(BinaryContent { kind, mime, data, uri: String::new() })
+            ParsedContentBlock::Binary(BinaryContent { kind, mime, data, uri: String::new() })
         }
         "resource" => embedded(&block["resource"]),
         "resource_link" => link(block),
-        _ => ParsedBlock::Unknown(describe::unknown_block(&kind)),
+        _ => ParsedContentBlock::Unknown(describe::unknown_block(&kind)),
     }
 }
 
-fn link(block: &Value) -> ParsedBlock {
+fn link(block: &Value) -> ParsedContentBlock {
     let [uri, name, mime] = ["uri", "name", "mimeType"].map(|key| word(block, key));
-    ParsedBlock::Link(ResourceLink { uri, name, mime })
+    ParsedContentBlock::Link(ResourceLink { uri, name, mime })
 }
 
-fn embedded(contents: &Value) -> ParsedBlock {
+fn embedded(contents: &Value) -> ParsedContentBlock {
     match (contents["text"].as_str(), contents["blob"].as_str()) {
-        (Some(text), _) => ParsedBlock::Text(text.to_owned()),
+        (Some(text), _) => ParsedContentBlock::Text(text.to_owned()),
         (None, Some(data)) => {
             let (mime, uri) = (word(contents, "mimeType"), word(contents, "uri"));
             let (kind, data) = ("resource".to_owned(), data.to_owned());
-            ParsedBlock::Binary(BinaryContent { kind, mime, data, uri })
+            ParsedContentBlock::Binary(BinaryContent { kind, mime, data, uri })
         }
         (None, None) => link(contents),
     }
@@ -145,7 +146,7 @@ impl BinaryContent {
     }
 }
 
-impl ParsedBlock {
+impl ParsedContentBlock {
     fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Unknown(text) => text.clone(),

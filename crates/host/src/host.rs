@@ -17,7 +17,7 @@ use toolgate_session::{Answer, Interactor, Question};
 use toolgate_wire::{Frame, MessageLimits, Revision, build, method, string, view};
 
 use crate::builtin_servers::BuiltinServers;
-use crate::{ApplyReport, HostBuilder, HostError, Plan};
+use crate::{FleetApplyReport, HostBuilder, HostError, Plan};
 
 /// All servers of a user behind one gate. Cheap to clone.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub struct Host {
 
 /// The status of all servers.
 #[derive(Debug, Clone)]
-pub struct ServerOverview {
+pub struct ServersOverview {
     /// The progress of the initial discovery.
     pub discovery: DiscoveryStatus,
     /// The status of each server, ordered by name.
@@ -108,8 +108,8 @@ impl Host {
     }
 
     /// Returns the current status of all servers.
-    pub fn servers(&self) -> ServerOverview {
-        ServerOverview { discovery: self.fleet.discovery(), servers: self.fleet.status() }
+    pub fn servers(&self) -> ServersOverview {
+        ServersOverview { discovery: self.fleet.discovery(), servers: self.fleet.status() }
     }
 
     /// Waits until every server has connected or failed.
@@ -146,7 +146,7 @@ impl Host {
     /// Applies a plan and reports what changed. Unchanged servers keep running. Calls in progress
     /// on a changed server finish on the old process, up to the drain limit. Servers added in code
     /// stay.
-    pub async fn apply(&self, plan: &Plan) -> ApplyReport {
+    pub async fn apply(&self, plan: &Plan) -> FleetApplyReport {
         let _turn = self.builtin_servers.change_lock.lock().await;
         let (members, manner) =
             (self.builtin_servers.all_servers(plan), self.builtin_servers.gateway_settings(plan));

@@ -6,10 +6,10 @@ use toolgate_store::StateStore;
 
 use crate::HostError;
 
-pub use toolgate_store::{AccessKey, AccessKeyError, KEY_PREFIX, Keyring};
+pub use toolgate_store::{AccessKey, AccessKeyError, AccessKeyring, KEY_PREFIX};
 
 /// Returns a keyring in memory, for hosts without a home and for tests.
-pub async fn in_memory() -> Result<Arc<Keyring>, HostError> {
+pub async fn in_memory() -> Result<Arc<AccessKeyring>, HostError> {
     let state = Arc::new(StateStore::in_memory().await?);
-    Ok(Keyring::load(state).await?)
+    Ok(AccessKeyring::load(state).await?)
 }

@@ -51,7 +51,7 @@ mod setup;
 
 pub use builder::HostBuilder;
 pub use error::HostError;
-pub use host::{Host, ListedCapability, ServerOverview};
+pub use host::{Host, ListedCapability, ServersOverview};
 pub use local::Tool;
 pub use sample::sample_server;
 pub use serde_json::{Value, json};
@@ -65,12 +65,14 @@ pub use toolgate_exposure::{
     CostReport, Exposure, ExposureEntry, ExposureReason, TokenCost, Visibility,
 };
 pub use toolgate_findings::strip_text;
-pub use toolgate_fleet::{ApplyReport, ConnectReport, FleetEvent, PhaseReport, ServerStatus};
+pub use toolgate_fleet::{
+    ConnectPhaseReport, ConnectReport, FleetApplyReport, FleetEvent, ServerStatus,
+};
 pub use toolgate_gate::{Caller, Client, Gate, GateError, GateEvent, Principal, ToolSearchHit};
 pub use toolgate_gate::{DecisionForecast, KEY_CALLER, OPERATOR, PinStatusEntry};
 pub use toolgate_launch::{ConfinedLimits, ConfinedOutcome, LaunchError, run_confined};
 pub use toolgate_launch::{
-    HelperProgram, ReloadSignals, ShutdownSignals, TreeGuarantee, helper_main,
+    LaunchHelperProgram, ReloadSignals, ShutdownSignals, TreeGuarantee, helper_main,
 };
 pub use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, ConfigScope, DEFAULT_PROFILE, Diagnostic,
@@ -81,4 +83,4 @@ pub use toolgate_model::{
 pub use toolgate_search::TermMatch;
 pub use toolgate_search::tokens::estimate as tokens;
 pub use toolgate_session::{Answer, CallerId, Interactor, Question, QuestionKind, RootsInteractor};
-pub use toolgate_store::{Consent, PassphraseFile};
+pub use toolgate_store::{Consent, OperatorPassphraseFile};

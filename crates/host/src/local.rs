@@ -1,7 +1,7 @@
 //! MCP servers made of functions of this program: the embedding program's own tools, the local
 //! context and the sample server.
 //!
-//! They pass the same gate as all other servers. A [`LocalServer`] serves line-based MCP on a pipe
+//! They pass the same gate as all other servers. A [`InProcessServer`] serves line-based MCP on a pipe
 //! inside this process or on stdio. It does not validate arguments against schemas; the gate does
 //! that, and functions that can be called without the gate must check for themselves.
 
@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use toolgate_fleet::BuiltInServer;
 
-pub use client::{ClientHandle, ClientRequestError};
+pub use client::{ClientHandle, RequestToClientError};
 pub use complete::{Completion, CompletionRequest};
 pub use handler::HandlerError;
 pub use prompt::{Prompt, PromptMessage};
@@ -35,11 +35,11 @@ pub type ArgumentValues = BTreeMap<String, String>;
 /// A server made of functions. Cheap to clone.
 #[derive(Clone)]
 #[must_use]
-pub struct LocalServer(Arc<LocalServerParts>);
+pub struct InProcessServer(Arc<InProcessServerParts>);
 
 /// The name and the capabilities of a local server.
 #[derive(Clone)]
-struct LocalServerParts {
+struct InProcessServerParts {
     name: String,
     instructions: Option<String>,
     relays: bool,
@@ -48,10 +48,10 @@ struct LocalServerParts {
     prompts: Vec<Prompt>,
 }
 
-impl LocalServer {
+impl InProcessServer {
     /// Creates a server without capabilities.
     pub fn new(name: &str) -> Self {
-        Self(Arc::new(LocalServerParts {
+        Self(Arc::new(InProcessServerParts {
             name: name.to_owned(),
             instructions: None,
             relays: false,
@@ -106,7 +106,7 @@ impl LocalServer {
     }
 }
 
-impl BuiltInServer for LocalServer {
+impl BuiltInServer for InProcessServer {
     fn relays_untrusted_content(&self) -> bool {
         self.0.relays
     }

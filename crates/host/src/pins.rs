@@ -21,7 +21,9 @@ use toolgate_pins::{
 use toolgate_store::{Pin, StateStore};
 use toolgate_wire::{string, words};
 
-pub use toolgate_pins::{DefinitionDifference, LockFile, LockFileError, LockViolation, Package};
+pub use toolgate_pins::{
+    DefinitionDifference, LockFile, LockFileError, LockViolation, ServerPackage,
+};
 
 use crate::{Host, HostError};
 

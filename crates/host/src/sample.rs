@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use serde_json::json;
 use toolgate_model::time::{rfc3339, to_millis};
 
-use crate::local::{LocalServer, Prompt, Resource, Tool, ToolOutput};
+use crate::local::{InProcessServer, Prompt, Resource, Tool, ToolOutput};
 
 const HELP: &str = "\
 Toolgate is a gateway between agents and MCP servers. This sample server is offered because no \
@@ -26,14 +26,14 @@ one does not start.
 ";
 
 /// Returns the sample server.
-pub fn sample_server() -> LocalServer {
+pub fn sample_server() -> InProcessServer {
     let nothing = json!({ "type": "object", "additionalProperties": false });
     let text = json!({
         "type": "object",
         "properties": { "text": { "type": "string", "description": "The text to return" } },
         "required": ["text"],
     });
-    LocalServer::new("toolgate-sample")
+    InProcessServer::new("toolgate-sample")
         .instructions("Call `help` to learn how to add MCP servers to this gateway.")
         .tools([
             Tool::new(

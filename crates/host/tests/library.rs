@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use toolgate_host::{
-    DiscoveryStatus, HelperProgram, Home, Host, HostError, HttpSpec, ServerName, ServerSpec,
+    DiscoveryStatus, Home, Host, HostError, HttpSpec, LaunchHelperProgram, ServerName, ServerSpec,
     ServerState, ServerTimeouts, StdioSpec, Tool, TransportSpec, json,
 };
 
@@ -60,7 +60,7 @@ async fn broken_servers_say_why_and_hide_nobody() {
     };
     let nowhere = HttpSpec { url: "http://127.0.0.1:9/mcp".into(), ..HttpSpec::default() };
     let host = Host::builder()
-        .helper(HelperProgram::none())
+        .helper(LaunchHelperProgram::none())
         .tool(double())
         .server(spec("missing", TransportSpec::Stdio(missing)))
         .server(spec("dying", TransportSpec::Stdio(dying)))
@@ -128,7 +128,7 @@ async fn an_idle_host_starts_a_server_only_to_examine_it() {
         let stdio = StdioSpec { command: "sh".into(), args, ..StdioSpec::default() };
         spec(name, TransportSpec::Stdio(stdio))
     };
-    let builder = || Host::builder().helper(HelperProgram::none()).server(counting("a"));
+    let builder = || Host::builder().helper(LaunchHelperProgram::none()).server(counting("a"));
     let host = builder().server(counting("b")).only_server("a").idle().start().await.unwrap();
     let servers = host.servers().servers;
     let standing: Vec<_> =

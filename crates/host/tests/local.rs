@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use toolgate_host::local::{
-    ClientRequestError, Completion, HandlerError, LocalServer, Prompt, PromptMessage, Resource,
-    ToolOutput,
+    Completion, HandlerError, InProcessServer, Prompt, PromptMessage, RequestToClientError,
+    Resource, ToolOutput,
 };
 use toolgate_host::{
     Answer, Caller, CallerId, CapabilityKind, Client, Host, Interactor, Question, QuestionKind,
@@ -75,7 +75,7 @@ struct Stage {
 }
 
 impl Stage {
-    async fn new(server: LocalServer, revision: Revision, model: bool) -> Self {
+    async fn new(server: InProcessServer, revision: Revision, model: bool) -> Self {
         let host = Host::builder().context(server, || true).start().await.unwrap();
         host.wait_settled().await;
         let id = CallerId::fresh();
@@ -115,8 +115,8 @@ fn object() -> Value {
     json!({ "type": "object" })
 }
 
-fn context() -> LocalServer {
-    LocalServer::new("test")
+fn context() -> InProcessServer {
+    InProcessServer::new("test")
 }
 
 #[tokio::test]
@@ -169,7 +169,7 @@ async fn a_function_that_fails_or_breaks_is_told_and_harms_nobody() {
     }
 }
 
-fn library() -> LocalServer {
+fn library() -> InProcessServer {
     let reads = Arc::new(AtomicUsize::new(0));
     let status = Resource::new("t://status", "status", "How it stands", move || {
         let number = reads.fetch_add(1, Ordering::Relaxed);
@@ -282,7 +282,7 @@ async fn prompts_have_arguments_and_both_are_completed() {
 }
 
 /// A tool that has the caller's model put its question, and tells how far it is.
-fn asking() -> LocalServer {
+fn asking() -> InProcessServer {
     let ask = Tool::new("ask", "", object(), |call| async move {
         call.client.progress(1.0, Some(2.0), "asking");
         let text = call.arguments["text"].as_str().unwrap_or_default();
@@ -291,8 +291,8 @@ fn asking() -> LocalServer {
         let limit = Duration::from_millis(if text == "wait" { 50 } else { 60_000 });
         match call.client.sample(&params, limit).await {
             Ok(said) => Ok(said["content"]["text"].as_str().unwrap_or_default().into()),
-            Err(ClientRequestError::TimedOut) => Ok("too late".into()),
-            Err(ClientRequestError::Refused { .. } | ClientRequestError::Unsupported) => {
+            Err(RequestToClientError::TimedOut) => Ok("too late".into()),
+            Err(RequestToClientError::Refused { .. } | RequestToClientError::Unsupported) => {
                 Ok("by myself".into())
             }
             Err(error) => Err(error),

@@ -11,7 +11,7 @@ use toolgate_dialects::EditError;
 use toolgate_dialects::template::{TemplateVariable, VariableSource};
 use toolgate_fleet::FleetError;
 use toolgate_host::HostError;
-use toolgate_host::local::{ClientRequestError, HandlerError};
+use toolgate_host::local::{HandlerError, RequestToClientError};
 use toolgate_journal::JournalError;
 use toolgate_launch::LaunchError;
 use toolgate_model::{
@@ -106,12 +106,12 @@ fn every_message_was_reviewed() {
         ],
     );
     review.add(
-        "ClientRequestError",
+        "RequestToClientError",
         [
-            ClientRequestError::Unsupported,
-            ClientRequestError::Refused { code: -1, message: "no".into() },
-            ClientRequestError::TimedOut,
-            ClientRequestError::Disconnected,
+            RequestToClientError::Unsupported,
+            RequestToClientError::Refused { code: -1, message: "no".into() },
+            RequestToClientError::TimedOut,
+            RequestToClientError::Disconnected,
         ],
     );
     review.add(

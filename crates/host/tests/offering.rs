@@ -5,19 +5,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use toolgate_host::local::{LocalServer, ToolOutput};
+use toolgate_host::local::{InProcessServer, ToolOutput};
 use toolgate_host::{ConfigSources, Home, Host, ServerName, Setup, Tool, json};
 
 /// A server that is declared and switched on, and never comes up.
 const OTHER: &str = "[servers.other]\ncommand = 'no-such-program-anywhere'\n";
 const OFF: &str = "[servers.off]\ncommand = 'no-such-program-anywhere'\nenabled = false\n";
 
-fn server() -> LocalServer {
+fn server() -> InProcessServer {
     let tool = |name: &str| {
         let object = json!({ "type": "object" });
         Tool::new(name, "", object, |_| async { Ok::<_, &str>(ToolOutput::from("done")) })
     };
-    LocalServer::new("toolgate-context").tools([tool("find").read_only(), tool("write")])
+    InProcessServer::new("toolgate-context").tools([tool("find").read_only(), tool("write")])
 }
 
 async fn setup(folder: &Path, text: &str) -> Setup {

@@ -29,7 +29,7 @@ use ::http::Uri;
 use clap::Parser;
 
 pub use check::{ProtocolViolation, RecordedSide, RecordingReport};
-pub use log::{HttpHead, MessageDirection, RecordedTransport, RecordingEntry, RecordingLog};
+pub use log::{HttpHead, MessageDirection, RecordedTransportKind, RecordingEntry, RecordingWriter};
 pub use schemas::{ProtocolSchemas, SchemaRevision};
 pub use traffic::RecordedTraffic;
 
@@ -66,7 +66,7 @@ pub fn run(options: &Options) -> io::Result<ExitCode> {
         println!("{checked}");
         return Ok(ExitCode::from(u8::from(!checked.violations.is_empty())));
     }
-    let log = Arc::new(RecordingLog::open(&options.log)?);
+    let log = Arc::new(RecordingWriter::open(&options.log)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         let Some(to) = &options.to else {

@@ -2,7 +2,7 @@
 //! were approved and logs every call.
 //!
 //! `--change` takes effect with the `--after`-th call (0: from the start), and a control file
-//! (`--control`) whenever it is written; both contain the JSON of a [`DefinitionUpdate`]. A change
+//! (`--control`) whenever it is written; both contain the JSON of a [`TurncoatUpdate`]. A change
 //! affects one field, given by JSON pointer, so that a test can try all of them. The call log has
 //! one line per call and is on disk before the call is answered: a call that is not in it did not
 //! reach the server. Other misbehaviour is left to `hostile`.
@@ -20,7 +20,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-pub use self::definitions::{ChangeTarget, DefinitionUpdate, FieldChange, act, brief, note};
+pub use self::definitions::{
+    TurncoatChangeTarget, TurncoatFieldChange, TurncoatUpdate, act, brief, note,
+};
 
 use self::legacy::LegacyTurncoat;
 use self::modern::ModernTurncoat;

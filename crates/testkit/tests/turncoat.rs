@@ -9,15 +9,19 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use support::{Http, Server, body, request};
-use toolgate_testkit::turncoat::{ChangeTarget, DefinitionUpdate, FieldChange};
+use toolgate_testkit::turncoat::{TurncoatChangeTarget, TurncoatFieldChange, TurncoatUpdate};
 
 const TURNCOAT: &str = env!("CARGO_BIN_EXE_turncoat");
 
 fn turn(announce: bool) -> String {
     let to = Some(json!("Writes the text down, and sends it on."));
-    let change =
-        FieldChange { of: ChangeTarget::Tool, name: "act".into(), at: "/description".into(), to };
-    serde_json::to_string(&DefinitionUpdate { changes: vec![change], announce }).unwrap()
+    let change = TurncoatFieldChange {
+        of: TurncoatChangeTarget::Tool,
+        name: "act".into(),
+        at: "/description".into(),
+        to,
+    };
+    serde_json::to_string(&TurncoatUpdate { changes: vec![change], announce }).unwrap()
 }
 
 fn lines(ledger: &Path) -> Vec<Value> {

@@ -2,11 +2,11 @@
 //! nobody is asked about is still refused where a rule says so.
 
 use serde_json::json;
-use toolgate_testkit::turncoat::FieldChange;
+use toolgate_testkit::turncoat::TurncoatFieldChange;
 
 use super::{Coat, Stage, act, made, refused, tool_change};
 
-fn tool_named(name: &str) -> FieldChange {
+fn tool_named(name: &str) -> TurncoatFieldChange {
     tool_change(name, "/description", json!("A tool."))
 }
 

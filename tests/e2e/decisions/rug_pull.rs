@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use toolgate_e2e::{TestClient, TestGateway, mcp, within};
-use toolgate_testkit::turncoat::{self, ChangeTarget, FieldChange};
+use toolgate_testkit::turncoat::{self, TurncoatChangeTarget, TurncoatFieldChange};
 
 use super::{Coat, PATIENCE, Stage, Way, act, made, refused};
 
@@ -13,14 +13,15 @@ const EVERY_CALL: &str = "[pins]\nrecheck = \"0s\"\n";
 const NEVER: &str = "[pins]\nrecheck = \"1h\"\n";
 
 /// Every single change of a definition: each value in it, its name aside, and one that is new.
-fn changes(kind: ChangeTarget, definition: &Value) -> Vec<FieldChange> {
+fn changes(kind: TurncoatChangeTarget, definition: &Value) -> Vec<TurncoatFieldChange> {
     let mut places = Vec::new();
     walk(definition, String::new(), &mut places);
     places.push(("/x-later".to_owned(), json!("new")));
     let name = definition["name"].as_str().unwrap().to_owned();
     let identity = |at: &str| at == "/name" || at == "/uriTemplate";
     let kept = places.into_iter().filter(|(at, _)| !identity(at));
-    kept.map(|(at, to)| FieldChange { of: kind, name: name.clone(), at, to: Some(to) }).collect()
+    kept.map(|(at, to)| TurncoatFieldChange { of: kind, name: name.clone(), at, to: Some(to) })
+        .collect()
 }
 
 fn walk(value: &Value, at: String, places: &mut Vec<(String, Value)>) {
@@ -44,18 +45,18 @@ fn walk(value: &Value, at: String, places: &mut Vec<(String, Value)>) {
 }
 
 /// Whether a definition with this change can still be used: a type nobody knows cannot.
-fn stays_usable(change: &FieldChange) -> bool {
+fn stays_usable(change: &TurncoatFieldChange) -> bool {
     !change.at.ends_with("/type")
 }
 
 /// Uses what changes, in the way of its kind.
-fn used(client: &TestClient, kind: ChangeTarget) -> Value {
+fn used(client: &TestClient, kind: TurncoatChangeTarget) -> Value {
     match kind {
         // With what a changed list of required arguments may ask for.
-        ChangeTarget::Tool => {
+        TurncoatChangeTarget::Tool => {
             client.call("coat__act", &json!({"text": "a", "textx": "b"})).unwrap()
         }
-        ChangeTarget::Prompt => client
+        TurncoatChangeTarget::Prompt => client
             .request("prompts/get", &json!({"name": "coat__brief", "arguments": {"topicx": "a"}}))
             .unwrap(),
         _ => client.request("resources/read", &json!({"uri": "note://7"})).unwrap(),
@@ -63,10 +64,10 @@ fn used(client: &TestClient, kind: ChangeTarget) -> Value {
 }
 
 /// Whether something is listed.
-fn is_listed(client: &TestClient, kind: ChangeTarget) -> bool {
+fn is_listed(client: &TestClient, kind: TurncoatChangeTarget) -> bool {
     let (method, name) = match kind {
-        ChangeTarget::Tool => ("tools/list", "coat__act"),
-        ChangeTarget::Prompt => ("prompts/list", "coat__brief"),
+        TurncoatChangeTarget::Tool => ("tools/list", "coat__act"),
+        TurncoatChangeTarget::Prompt => ("prompts/list", "coat__brief"),
         _ => ("resources/templates/list", "note://{number}"),
     };
     client.request(method, &json!({})).unwrap().to_string().contains(&format!("\"{name}\""))
@@ -84,9 +85,9 @@ fn pull(way: Way, announce: bool) {
     let gateway = stage.serve();
     let client = gateway.client_with(&["coat__act", "coat__aside"]).unwrap();
     let all = [
-        (ChangeTarget::Tool, turncoat::act()),
-        (ChangeTarget::Prompt, turncoat::brief()),
-        (ChangeTarget::Template, turncoat::note()),
+        (TurncoatChangeTarget::Tool, turncoat::act()),
+        (TurncoatChangeTarget::Prompt, turncoat::brief()),
+        (TurncoatChangeTarget::Template, turncoat::note()),
     ];
     for (kind, definition) in all {
         assert!(used(&client, kind).get("result").is_some(), "{kind:?}");
@@ -113,7 +114,7 @@ fn pull(way: Way, announce: bool) {
 }
 
 /// It is refused, however often it is tried, and nothing else is.
-fn stays_away(client: &TestClient, kind: ChangeTarget, announce: bool, what: &str) {
+fn stays_away(client: &TestClient, kind: TurncoatChangeTarget, announce: bool, what: &str) {
     if announce {
         let gone = within(PATIENCE, || !is_listed(client, kind));
         assert!(gone, "{what}: still listed");
@@ -217,7 +218,11 @@ fn what_is_listed_does_not_fall_with_a_template() {
     let read = |uri: &str| client.request("resources/read", &json!({ "uri": uri })).unwrap();
     let (at, to) = ("/description".to_owned(), Some(json!("Any note, and more.")));
     let name = turncoat::note()["name"].as_str().unwrap().to_owned();
-    stage.turn("coat", vec![FieldChange { of: ChangeTarget::Template, name, at, to }], false);
+    stage.turn(
+        "coat",
+        vec![TurncoatFieldChange { of: TurncoatChangeTarget::Template, name, at, to }],
+        false,
+    );
     let answer = read("note://7");
     let because = refused(&answer)["because"].as_str().unwrap();
     assert!(because.contains("changed since it was approved"), "{because}");
@@ -237,8 +242,8 @@ fn changed_instructions_are_not_passed_on() {
     };
     let gateway = stage.serve();
     assert!(instructions(&gateway).contains(first));
-    let (of, to) = (ChangeTarget::Instructions, Some(json!(later)));
-    let change = FieldChange { of, name: String::new(), at: String::new(), to };
+    let (of, to) = (TurncoatChangeTarget::Instructions, Some(json!(later)));
+    let change = TurncoatFieldChange { of, name: String::new(), at: String::new(), to };
     stage.turn("coat", vec![change], false);
     drop(gateway);
     let gateway = stage.serve();

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::eras::{EraPairing, PAIRINGS};
 use super::plan::BenchPlan;
-use super::setup::{self, BenchEnvironment};
+use super::setup::{self, BenchResources};
 use crate::shell;
 
 /// Calls of the shorter run; the gateway has opened its connections and filled its pools by then.
@@ -22,7 +22,7 @@ const COUNTED: u64 = 2_000;
 const TOOLS: u32 = 3;
 
 /// Counts every pairing of eras and prints the table.
-pub fn count(plan: &BenchPlan, site: &BenchEnvironment) -> Result<(), String> {
+pub fn count(plan: &BenchPlan, site: &BenchResources) -> Result<(), String> {
     if shell::capture(shell::command("valgrind").arg("--version")).is_err() {
         return Err("--instructions requires valgrind, which is not installed".to_owned());
     }
@@ -45,14 +45,14 @@ pub fn count(plan: &BenchPlan, site: &BenchEnvironment) -> Result<(), String> {
     super::write_json(plan, site, &json!({ "instructions": figures.collect::<Vec<_>>() }))
 }
 
-fn per_call(site: &BenchEnvironment, pairing: &EraPairing) -> Result<f64, String> {
+fn per_call(site: &BenchResources, pairing: &EraPairing) -> Result<f64, String> {
     let fewer = run(site, pairing, BEFORE)?;
     let more = run(site, pairing, BEFORE + COUNTED)?;
     Ok((more as f64 - fewer as f64) / COUNTED as f64)
 }
 
 /// A whole life of a gateway with so many calls in it.
-fn run(site: &BenchEnvironment, pairing: &EraPairing, calls: u64) -> Result<u64, String> {
+fn run(site: &BenchResources, pairing: &EraPairing, calls: u64) -> Result<u64, String> {
     let name = format!("{}-{calls}", pairing.name);
     let echo = site.echo(&format!("echo-{name}"), pairing.upstream, TOOLS)?;
     let counts = site.log(&format!("counts-{name}"));
@@ -76,7 +76,7 @@ fn run(site: &BenchEnvironment, pairing: &EraPairing, calls: u64) -> Result<u64,
     collected(&told).ok_or_else(|| format!("no count in {counts:?}"))
 }
 
-fn counting(site: &BenchEnvironment, counts: &std::path::Path) -> Command {
+fn counting(site: &BenchResources, counts: &std::path::Path) -> Command {
     let mut valgrind = shell::command("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
     valgrind.arg(format!("--log-file={}", counts.display()));

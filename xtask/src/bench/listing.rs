@@ -15,7 +15,7 @@ use toolgate_model::{
 
 use super::pinning::BenchProcessRole;
 use super::process::children_nanos;
-use super::setup::BenchEnvironment;
+use super::setup::BenchResources;
 
 /// Its name on the command line.
 pub const NAME: &str = "list-offline";
@@ -47,13 +47,13 @@ const FILES: [(ConfigScope, &str, Dialect); 12] = [
 /// A user folder and a project with the configuration files of the benchmark.
 #[derive(Debug)]
 pub struct ListingBenchSetup<'s> {
-    site: &'s BenchEnvironment,
+    site: &'s BenchResources,
     user: PathBuf,
 }
 
 impl<'s> ListingBenchSetup<'s> {
     /// Writes the files and makes sure that every server is found in them.
-    pub fn prepare(site: &'s BenchEnvironment) -> Result<Self, String> {
+    pub fn prepare(site: &'s BenchResources) -> Result<Self, String> {
         let listing = ListingBenchSetup { site, user: site.scratch.join("listing") };
         write_files(&listing.user)
             .map_err(|error| format!("cannot write the files to list: {error}"))?;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::eras::BenchEra;
 use super::plan::BenchCase;
 use super::process::CpuTime;
-use super::setup::{BenchEnvironment, BenchTarget};
+use super::setup::{BenchResources, BenchTarget};
 
 /// The result of one run.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl fmt::Display for BenchRun {
 
 /// Measures one case at one target.
 pub fn run(
-    site: &BenchEnvironment,
+    site: &BenchResources,
     case: &BenchCase,
     target: &BenchTarget,
 ) -> Result<BenchRun, String> {
@@ -93,12 +93,7 @@ fn between(load: &mut Child, pid: u32) -> Result<(Value, u64), String> {
 }
 
 /// Whether the endpoint lists exactly so many tools to such a client now.
-pub fn lists(
-    site: &BenchEnvironment,
-    url: &str,
-    client: BenchEra,
-    tools: u32,
-) -> Result<(), String> {
+pub fn lists(site: &BenchResources, url: &str, client: BenchEra, tools: u32) -> Result<(), String> {
     let output = site
         .load()
         .args(["--url", url, "--case", "list", "--paginate", "--calls", "1"])

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::listing;
-use super::pinning::CoreLayout;
+use super::pinning::CpuCoreLayout;
 
 /// How to call the benchmark.
 pub const USAGE: &str = "\
@@ -35,12 +35,12 @@ pub struct BenchCase {
     /// How many tools the upstream has.
     pub tools: u32,
     /// Which ways to the upstream are compared.
-    pub ways: BenchComparison,
+    pub ways: BenchDimension,
 }
 
 /// The dimension in which the targets of a case differ.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum BenchComparison {
+pub enum BenchDimension {
     /// Direct, through the floor, and through the gateway with an upstream over HTTP or stdio.
     Carriers,
     /// The eras of the client and of the upstream of a gateway over HTTP.
@@ -63,14 +63,14 @@ pub const PROFILES: &str = "list1000-p4";
 /// Every case.
 #[rustfmt::skip]
 pub const CASES: [BenchCase; 8] = [
-    BenchCase { name: "echo-c1", about: "echo 100 B, 1 caller", load: "echo", concurrency: 1, calls: 20_000, tools: FEW, ways: BenchComparison::Carriers },
-    BenchCase { name: "echo-c32", about: "echo 100 B, 32 callers", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: BenchComparison::Carriers },
-    BenchCase { name: "blob64k-c8", about: "64 KiB result, 8 callers", load: "blob", concurrency: 8, calls: 10_000, tools: FEW, ways: BenchComparison::Carriers },
-    BenchCase { name: "list1000-c1", about: "tools/list of 1000, 1 caller", load: "list", concurrency: 1, calls: 1_000, tools: MANY, ways: BenchComparison::Carriers },
-    BenchCase { name: "list1000-c4", about: "tools/list of 1000, 4 callers", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: BenchComparison::Carriers },
-    BenchCase { name: PROFILES, about: "tools/list of 1000, 4 callers, 4 profiles", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: BenchComparison::Profiles },
-    BenchCase { name: "session-c8", about: "new session + list, 8 callers", load: "session", concurrency: 8, calls: 4_000, tools: FEW, ways: BenchComparison::Carriers },
-    BenchCase { name: ERAS, about: "echo 100 B, 32 callers, by era", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: BenchComparison::Eras },
+    BenchCase { name: "echo-c1", about: "echo 100 B, 1 caller", load: "echo", concurrency: 1, calls: 20_000, tools: FEW, ways: BenchDimension::Carriers },
+    BenchCase { name: "echo-c32", about: "echo 100 B, 32 callers", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: BenchDimension::Carriers },
+    BenchCase { name: "blob64k-c8", about: "64 KiB result, 8 callers", load: "blob", concurrency: 8, calls: 10_000, tools: FEW, ways: BenchDimension::Carriers },
+    BenchCase { name: "list1000-c1", about: "tools/list of 1000, 1 caller", load: "list", concurrency: 1, calls: 1_000, tools: MANY, ways: BenchDimension::Carriers },
+    BenchCase { name: "list1000-c4", about: "tools/list of 1000, 4 callers", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: BenchDimension::Carriers },
+    BenchCase { name: PROFILES, about: "tools/list of 1000, 4 callers, 4 profiles", load: "list", concurrency: 4, calls: 1_000, tools: MANY, ways: BenchDimension::Profiles },
+    BenchCase { name: "session-c8", about: "new session + list, 8 callers", load: "session", concurrency: 8, calls: 4_000, tools: FEW, ways: BenchDimension::Carriers },
+    BenchCase { name: ERAS, about: "echo 100 B, 32 callers, by era", load: "echo", concurrency: 32, calls: 50_000, tools: FEW, ways: BenchDimension::Eras },
 ];
 
 /// The plan of one benchmark.
@@ -87,7 +87,7 @@ pub struct BenchPlan {
     /// The gateway to measure, if it is not the one built from this tree.
     pub toolgate: Option<PathBuf>,
     /// How processes are bound to cores.
-    pub layout: CoreLayout,
+    pub layout: CpuCoreLayout,
     /// Whether instructions are counted instead of time.
     pub instructions: bool,
     /// Whether to build first.
@@ -107,7 +107,7 @@ impl BenchPlan {
             rounds: 5,
             gateway: true,
             toolgate: None,
-            layout: CoreLayout::Split,
+            layout: CpuCoreLayout::Split,
             instructions: false,
             build: true,
             write: false,
@@ -126,7 +126,7 @@ impl BenchPlan {
                 },
                 "--without-gateway" => plan.gateway = false,
                 "--toolgate" => plan.toolgate = Some(file(value()?)?),
-                "--pin" => plan.layout = CoreLayout::parse(value()?)?,
+                "--pin" => plan.layout = CpuCoreLayout::parse(value()?)?,
                 "--instructions" => plan.instructions = true,
                 "--no-build" => plan.build = false,
                 "--write" => plan.write = true,

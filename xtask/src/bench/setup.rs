@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use super::binaries::BenchBinaries;
 use super::eras::{BenchEra, EraPairing, PAIRINGS};
 use super::measure;
-use super::pinning::{BenchProcessRole, CoreLayout, CpuPinning};
-use super::plan::{BenchCase, BenchComparison};
+use super::pinning::{BenchProcessRole, CpuCoreLayout, CpuPinning};
+use super::plan::{BenchCase, BenchDimension};
 use super::process::{BenchServer, rss};
 
 /// How many upstreams the gateway has while its idle memory is read.
@@ -32,7 +32,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 
 /// The programs, folders and core binding of the benchmark.
 #[derive(Debug)]
-pub struct BenchEnvironment {
+pub struct BenchResources {
     /// The programs.
     pub binaries: BenchBinaries,
     /// How they are bound to cores.
@@ -43,14 +43,14 @@ pub struct BenchEnvironment {
     pub scratch: PathBuf,
 }
 
-impl BenchEnvironment {
+impl BenchResources {
     /// Makes the folders.
-    pub fn prepare(binaries: BenchBinaries, layout: CoreLayout) -> Result<Self, String> {
+    pub fn prepare(binaries: BenchBinaries, layout: CpuCoreLayout) -> Result<Self, String> {
         let results = binaries.target.join("bench");
         let scratch = results.join(format!("run-{}", std::process::id()));
         fs::create_dir_all(&scratch)
             .map_err(|error| format!("cannot create {scratch:?}: {error}"))?;
-        Ok(BenchEnvironment { binaries, pinning: CpuPinning::find(layout), results, scratch })
+        Ok(BenchResources { binaries, pinning: CpuPinning::find(layout), results, scratch })
     }
 
     /// The load generator, beside the upstream and away from what is measured.
@@ -152,7 +152,7 @@ impl BenchTarget {
 #[derive(Debug)]
 pub struct BenchSetup {
     tools: u32,
-    kind: BenchComparison,
+    kind: BenchDimension,
     /// The ways, in the order they are measured.
     pub targets: Vec<BenchTarget>,
     /// They end with the stage.
@@ -162,7 +162,7 @@ pub struct BenchSetup {
 impl BenchSetup {
     /// Starts what the case needs and waits until every way leads there.
     pub fn start(
-        site: &BenchEnvironment,
+        site: &BenchResources,
         case: &BenchCase,
         with_gateway: bool,
     ) -> Result<Self, String> {
@@ -173,9 +173,9 @@ impl BenchSetup {
             servers: Vec::new(),
         };
         match case.ways {
-            BenchComparison::Carriers => stage.carriers(site, with_gateway)?,
-            BenchComparison::Eras => stage.eras(site, with_gateway)?,
-            BenchComparison::Profiles => stage.profiles(site, with_gateway)?,
+            BenchDimension::Carriers => stage.carriers(site, with_gateway)?,
+            BenchDimension::Eras => stage.eras(site, with_gateway)?,
+            BenchDimension::Profiles => stage.profiles(site, with_gateway)?,
         }
         for target in &stage.targets {
             for url in std::iter::once(&target.url).chain(&target.also) {
@@ -190,7 +190,7 @@ impl BenchSetup {
         (self.tools, self.kind) == (case.tools, case.ways)
     }
 
-    fn carriers(&mut self, site: &BenchEnvironment, with_gateway: bool) -> Result<(), String> {
+    fn carriers(&mut self, site: &BenchResources, with_gateway: bool) -> Result<(), String> {
         let tools = self.tools;
         let named = |name: &str| format!("{name}-{tools}");
         let echo = site.echo(&named("echo"), BenchEra::Legacy, tools)?;
@@ -208,7 +208,7 @@ impl BenchSetup {
     }
 
     /// One gateway in front of each upstream; either client asks either of them.
-    fn eras(&mut self, site: &BenchEnvironment, with_gateway: bool) -> Result<(), String> {
+    fn eras(&mut self, site: &BenchResources, with_gateway: bool) -> Result<(), String> {
         for upstream in [BenchEra::Legacy, BenchEra::Modern] {
             let named = |name: &str| format!("{name}-{upstream:?}");
             let echo = site.echo(&named("echo"), upstream, self.tools)?;
@@ -230,7 +230,7 @@ impl BenchSetup {
     }
 
     /// The floor knows no profiles: all its callers ask the same.
-    fn profiles(&mut self, site: &BenchEnvironment, with_gateway: bool) -> Result<(), String> {
+    fn profiles(&mut self, site: &BenchResources, with_gateway: bool) -> Result<(), String> {
         let echo = site.echo("echo-profiles", BenchEra::Legacy, self.tools)?;
         self.add("floor", "", site.floor("floor-profiles", &echo)?);
         if with_gateway {
@@ -262,7 +262,7 @@ pub fn http_entry(upstream: &BenchServer) -> String {
 /// Asks until the endpoint lists so many tools to such a client: a gateway connects to its
 /// upstreams after it listens.
 pub fn wait_until_listed(
-    site: &BenchEnvironment,
+    site: &BenchResources,
     url: &str,
     client: BenchEra,
     tools: u32,
@@ -280,7 +280,7 @@ pub fn wait_until_listed(
 }
 
 /// The memory of a gateway that has ten upstreams and nothing to do.
-pub fn idle_rss(site: &BenchEnvironment) -> Result<u64, String> {
+pub fn idle_rss(site: &BenchResources) -> Result<u64, String> {
     let entries = (0..IDLE_UPSTREAMS).map(|number| site.stdio_entry(&format!("up{number}"), 3));
     let gateway = site.gateway("idle", &entries.collect::<Vec<_>>().join("\n"))?;
     wait_until_listed(site, &gateway.url, BenchEra::Legacy, 3 * IDLE_UPSTREAMS as u32)?;

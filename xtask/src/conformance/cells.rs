@@ -37,7 +37,7 @@ const UPSTREAMS: [FixtureVariant; 5] = [
 ];
 
 /// One run of a suite with one variant of the fixture.
-struct MatrixCell<'a> {
+struct ConformanceRun<'a> {
     suite: &'a ConformanceSuite,
     set: [&'static str; 2],
     /// How many scenarios there are, scored or not.
@@ -51,11 +51,11 @@ pub fn run(
     released: &ConformanceSuite,
 ) -> Result<Vec<ConformanceRow>, String> {
     let cell = |suite, set, expected| {
-        move |upstream| MatrixCell { suite, set: ["--requirements", set], expected, upstream }
+        move |upstream| ConformanceRun { suite, set: ["--requirements", set], expected, upstream }
     };
     let legacy = UPSTREAMS.map(cell(newest, "2025-11-25", 33));
     let modern = UPSTREAMS.map(cell(newest, "2026-07-28", 50));
-    let older = [FixtureVariant::Stdio, FixtureVariant::Http].map(|upstream| MatrixCell {
+    let older = [FixtureVariant::Stdio, FixtureVariant::Http].map(|upstream| ConformanceRun {
         suite: released,
         set: ["--suite", "active"],
         expected: 30,
@@ -64,7 +64,7 @@ pub fn run(
     all(&legacy.into_iter().chain(modern).chain(older).collect::<Vec<_>>())
 }
 
-fn all(cells: &[MatrixCell<'_>]) -> Result<Vec<ConformanceRow>, String> {
+fn all(cells: &[ConformanceRun<'_>]) -> Result<Vec<ConformanceRow>, String> {
     let next = AtomicUsize::new(0);
     let rows = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -84,7 +84,7 @@ fn all(cells: &[MatrixCell<'_>]) -> Result<Vec<ConformanceRow>, String> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-impl MatrixCell<'_> {
+impl ConformanceRun<'_> {
     fn run(&self) -> Result<ConformanceRow, String> {
         let [_, set] = self.set;
         let name = self.upstream.name().replace(' ', "-");

@@ -25,18 +25,18 @@ const READS: &[&str] = &[
 
 /// Returns the faults of one file.
 pub(super) fn faults(path: &str, file: &syn::File) -> Vec<String> {
-    let mut finder = ErrorTextFinder { path, faults: Vec::new() };
+    let mut finder = ErrorTextLint { path, faults: Vec::new() };
     finder.visit_file(file);
     finder.faults
 }
 
 /// Finds code that reads the text of an error, without that of tests.
-struct ErrorTextFinder<'a> {
+struct ErrorTextLint<'a> {
     path: &'a str,
     faults: Vec<String>,
 }
 
-impl ErrorTextFinder<'_> {
+impl ErrorTextLint<'_> {
     fn check_tokens(&mut self, tokens: &str) {
         if tokens.contains("\"failed to ") {
             self.faults.push(format!("{}: a message begins with \"failed to\"", self.path));
@@ -44,7 +44,7 @@ impl ErrorTextFinder<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for ErrorTextFinder<'_> {
+impl<'ast> Visit<'ast> for ErrorTextLint<'_> {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         if !is_test(&item.attrs) {
             visit::visit_item_mod(self, item);

@@ -23,13 +23,13 @@ pub fn answer_shell() {
 
 /// Completes the names of declared servers.
 pub fn server_names() -> ArgValueCandidates {
-    candidates(|| Ok(servers_of(&TypedLine::read()?.plan()?)))
+    candidates(|| Ok(servers_of(&PartialCommandLine::read()?.plan()?)))
 }
 
 /// Completes the names of profiles.
 pub fn profile_names() -> ArgValueCandidates {
     candidates(|| {
-        let plan = TypedLine::read()?.plan()?;
+        let plan = PartialCommandLine::read()?.plan()?;
         Ok(plan.settings.profiles.names().into_iter().map(str::to_owned).collect())
     })
 }
@@ -37,7 +37,7 @@ pub fn profile_names() -> ArgValueCandidates {
 /// Completes the tools of the server that is typed before, from its cached catalog.
 pub fn tool_names() -> ArgValueCandidates {
     candidates(|| {
-        let line = TypedLine::read()?;
+        let line = PartialCommandLine::read()?;
         // Completion must not create the home.
         if line.server.is_none() || !line.context.home.state_dir().exists() {
             return Ok(Vec::new());
@@ -63,13 +63,13 @@ fn servers_of(plan: &Plan) -> Vec<String> {
 }
 
 /// The command line that is being completed.
-struct TypedLine {
+struct PartialCommandLine {
     context: CliContext,
     /// The server, if it is already typed.
     server: Option<String>,
 }
 
-impl TypedLine {
+impl PartialCommandLine {
     fn read() -> Result<Self> {
         let words: Vec<OsString> =
             std::env::args_os().skip_while(|word| word != "--").skip(1).collect();

@@ -31,17 +31,17 @@ pub use approvals::{
     no_call_error,
 };
 pub use checkup::{DoctorReport, ServerCheckup};
-pub use compile_permission::CompilePermission;
+pub use compile_permission::ResourceCompilePermission;
 pub use config_finding::ConfigFinding;
 pub use explanation::{ExplainedRuleJson, ExplanationJson, HypotheticalCallJson};
 pub use exposure::{
-    DecisionJson, ExposureReport, ExposureRowJson, TokenSum, TokenTotals, UnknownServer,
+    DecisionJson, ExposureReport, ExposureRowJson, ServerWithoutCatalog, TokenSum, TokenTotals,
 };
 pub use handler::{ControlHandler, ReloadReport};
-pub use inventory::{InventoryEntry, ServerInventory};
+pub use inventory::{CapabilityInventoryEntry, ServerCapabilityInventory};
 pub use keys::{AccessKeyJson, KeyRequest};
 pub use overview::{ServerRow, ServersReport};
-pub use pins::{LockReport, PinChangeJson, PinJson, PinReport, PinRequest};
+pub use pins::{LockFileDraft, PinChangeJson, PinJson, PinReport, PinRequest};
 pub use tool_matches::{ToolMatch, ToolMatches};
 
 /// The first line of a connection.
@@ -241,7 +241,7 @@ impl ControlResponse {
 
 /// Information about the gateway that owns a home.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct GatewayInfo {
+pub struct RunningGatewayInfo {
     /// Its process id.
     pub pid: u32,
     /// Its version.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// A process that listens on a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListeningProcess {
+pub struct PortOwnerProcess {
     /// Its process id.
     pub pid: u32,
     /// The name of its program.
@@ -16,7 +16,7 @@ pub struct ListeningProcess {
 }
 
 /// Returns the process that listens on the port of this address.
-pub fn find(address: SocketAddr) -> Option<ListeningProcess> {
+pub fn find(address: SocketAddr) -> Option<PortOwnerProcess> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].into_iter();
     let tables = tables.filter_map(|table| fs::read_to_string(table).ok());
     let sockets: Vec<String> =
@@ -38,7 +38,7 @@ fn listening_sockets(table: &str, port: u16) -> Vec<String> {
     table.lines().skip(1).filter_map(socket).collect()
 }
 
-fn process_with_socket(process: &Path, sockets: &[String]) -> Option<ListeningProcess> {
+fn process_with_socket(process: &Path, sockets: &[String]) -> Option<PortOwnerProcess> {
     let pid = process.file_name()?.to_str()?.parse().ok()?;
     let mut descriptors = fs::read_dir(process.join("fd")).ok()?.flatten();
     descriptors.find(|descriptor| {
@@ -46,7 +46,7 @@ fn process_with_socket(process: &Path, sockets: &[String]) -> Option<ListeningPr
         sockets.iter().any(|socket| link.as_os_str() == socket.as_str())
     })?;
     let program = fs::read_to_string(process.join("comm")).unwrap_or_default();
-    Some(ListeningProcess { pid, program: program.trim().to_owned() })
+    Some(PortOwnerProcess { pid, program: program.trim().to_owned() })
 }
 
 #[cfg(test)]

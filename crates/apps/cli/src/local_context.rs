@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::{sleep, timeout};
 use toolgate_context::{LibraryHandle, Names, gateway_server};
-use toolgate_host::local::LocalServer;
+use toolgate_host::local::InProcessServer;
 
 use crate::cli_context::CliContext;
 use crate::exit::error_chain;
@@ -40,7 +40,7 @@ impl LocalContext {
     }
 
     /// Returns the server that offers it under these tool names.
-    pub fn server(&self, names: Names) -> LocalServer {
+    pub fn server(&self, names: Names) -> InProcessServer {
         gateway_server(self.shelf.clone(), names)
     }
 

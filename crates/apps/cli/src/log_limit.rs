@@ -23,12 +23,12 @@ const MAX_KINDS: usize = 4096;
 
 /// The kind of a log line: its place in the code and the server it concerns.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct LogLineKind {
+pub struct RepeatedLogKey {
     place: Identifier,
     server: String,
 }
 
-impl LogLineKind {
+impl RepeatedLogKey {
     /// Returns the kind of a line logged at this place.
     pub fn of(place: Identifier, line: &str) -> Self {
         // The last match counts: fields follow the message, which may quote a server.
@@ -47,7 +47,7 @@ pub struct LogLimit(Mutex<LogWindow>);
 struct LogWindow {
     since: Option<Instant>,
     total: u32,
-    kinds: HashMap<LogLineKind, LogLineCount>,
+    kinds: HashMap<RepeatedLogKey, LogLineCount>,
 }
 
 /// The written and suppressed lines of one kind.
@@ -60,7 +60,7 @@ struct LogLineCount {
 impl LogLimit {
     /// Counts a line. Returns `None` if it must be suppressed, otherwise the number of lines of its
     /// kind that were suppressed before it.
-    pub fn admit(&self, mut kind: LogLineKind, now: Instant) -> Option<u64> {
+    pub fn admit(&self, mut kind: RepeatedLogKey, now: Instant) -> Option<u64> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.since.is_none_or(|since| now.saturating_duration_since(since) >= WINDOW) {
             (counted.since, counted.total) = (Some(now), 0);
@@ -99,8 +99,8 @@ mod tests {
         }
     }
 
-    fn about(server: &str) -> LogLineKind {
-        LogLineKind { place: tracing::callsite::Identifier(&Place), server: server.to_owned() }
+    fn about(server: &str) -> RepeatedLogKey {
+        RepeatedLogKey { place: tracing::callsite::Identifier(&Place), server: server.to_owned() }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::cli::{Cli, VerbCommand};
-use crate::log_limit::{LogLimit, LogLineKind};
+use crate::log_limit::{LogLimit, RepeatedLogKey};
 use crate::out::{self, escape_for_terminal};
 
 /// The areas that can be logged in detail.
@@ -111,7 +111,7 @@ impl Write for LogWriter<'_> {
         let text = String::from_utf8_lossy(event);
         let admitted = match &self.limit {
             Some((limit, place)) => {
-                limit.admit(LogLineKind::of(place.clone(), &text), Instant::now())
+                limit.admit(RepeatedLogKey::of(place.clone(), &text), Instant::now())
             }
             None => Some(0),
         };

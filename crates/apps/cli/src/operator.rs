@@ -8,7 +8,7 @@
 mod passphrase_input;
 
 use toolgate_gateway::ClientProcesses;
-use toolgate_host::{Home, PassphraseFile, Plan, Posture};
+use toolgate_host::{Home, OperatorPassphraseFile, Plan, Posture};
 use toolgate_transport::peer::{self, PeerProcess};
 use toolgate_wire::words;
 
@@ -44,12 +44,12 @@ impl OperatorIdentity {
 
 /// The settings that decide who may act as the operator.
 #[derive(Debug, Clone, Copy)]
-pub struct OperatorRules {
+pub struct OperatorRequirements {
     posture: Posture,
     from_client_terminal: bool,
 }
 
-impl From<&Plan> for OperatorRules {
+impl From<&Plan> for OperatorRequirements {
     fn from(plan: &Plan) -> Self {
         let governance = &plan.settings.governance;
         let from_client_terminal = governance.approvals.from_client_terminal;
@@ -58,7 +58,7 @@ impl From<&Plan> for OperatorRules {
 }
 
 /// The position of a process relative to managed servers and clients.
-enum ProcessPosition {
+enum ProcessAncestry {
     /// Descends from no server and no client.
     Outside,
     /// Is or descends from a managed server.
@@ -75,14 +75,14 @@ enum ProcessPosition {
 #[derive(Debug)]
 pub struct OperatorVerifier {
     clients: ClientProcesses,
-    passphrase: PassphraseFile,
+    passphrase: OperatorPassphraseFile,
     /// Allows one verification at a time, because each is expensive.
     verify_lock: tokio::sync::Mutex<()>,
 }
 
 /// The sender of a control request.
 #[derive(Debug, Clone, Default)]
-pub struct Requester {
+pub struct ControlRequester {
     /// Its process, if the operating system reveals it.
     pub process: Option<PeerProcess>,
     /// The passphrase it sent.
@@ -91,7 +91,7 @@ pub struct Requester {
     pub is_this_process: bool,
 }
 
-impl Requester {
+impl ControlRequester {
     /// Returns a requester at the other end of a connection.
     pub fn peer(process: Option<PeerProcess>, passphrase: Option<String>) -> Self {
         Self { process, passphrase, is_this_process: false }
@@ -106,7 +106,7 @@ impl Requester {
 impl OperatorVerifier {
     /// Returns a verifier for a home and the clients of its gateway.
     pub fn of(home: &Home, clients: ClientProcesses) -> Self {
-        let passphrase = PassphraseFile::in_folder(home.state_dir());
+        let passphrase = OperatorPassphraseFile::in_folder(home.state_dir());
         Self { clients, passphrase, verify_lock: tokio::sync::Mutex::default() }
     }
 
@@ -123,8 +123,8 @@ impl OperatorVerifier {
     /// Identifies the requester of a change as the operator, or returns why it is refused.
     pub async fn identify(
         &self,
-        rules: OperatorRules,
-        requester: &Requester,
+        rules: OperatorRequirements,
+        requester: &ControlRequester,
     ) -> Result<OperatorIdentity> {
         if self.passphrase.is_set() || rules.posture != Posture::Governed {
             return self.identify_any_posture(rules, requester).await;
@@ -140,11 +140,11 @@ impl OperatorVerifier {
     /// setting the first passphrase.
     async fn identify_any_posture(
         &self,
-        rules: OperatorRules,
-        requester: &Requester,
+        rules: OperatorRequirements,
+        requester: &ControlRequester,
     ) -> Result<OperatorIdentity> {
         let position = self.position(requester);
-        if matches!(position, ProcessPosition::Server) {
+        if matches!(position, ProcessAncestry::Server) {
             return Err(cli_error!(
                 ApprovalOperator,
                 "change refused: the request comes from a server process"
@@ -154,13 +154,13 @@ impl OperatorVerifier {
             return self.check_passphrase(requester.passphrase.as_deref()).await;
         }
         match position {
-            ProcessPosition::Outside => Ok(OperatorIdentity::Terminal),
-            ProcessPosition::Unknown => Ok(OperatorIdentity::SameUser),
-            ProcessPosition::Client(_) if rules.from_client_terminal => {
+            ProcessAncestry::Outside => Ok(OperatorIdentity::Terminal),
+            ProcessAncestry::Unknown => Ok(OperatorIdentity::SameUser),
+            ProcessAncestry::Client(_) if rules.from_client_terminal => {
                 Ok(OperatorIdentity::ClientTerminal)
             }
-            ProcessPosition::Client(client) => Err(client_refusal(client)),
-            ProcessPosition::Server | ProcessPosition::Gone => Err(cli_error!(
+            ProcessAncestry::Client(client) => Err(client_refusal(client)),
+            ProcessAncestry::Server | ProcessAncestry::Gone => Err(cli_error!(
                 ApprovalOperator,
                 "change refused: the requesting process has ended and cannot be identified"
             )),
@@ -170,8 +170,8 @@ impl OperatorVerifier {
     /// Sets a new passphrase, or removes it.
     pub async fn set_passphrase(
         &self,
-        rules: OperatorRules,
-        requester: &Requester,
+        rules: OperatorRequirements,
+        requester: &ControlRequester,
         new: Option<String>,
     ) -> Result<OperatorIdentity> {
         let identified = self.identify_any_posture(rules, requester).await?;
@@ -199,25 +199,25 @@ impl OperatorVerifier {
         }
     }
 
-    fn position(&self, requester: &Requester) -> ProcessPosition {
+    fn position(&self, requester: &ControlRequester) -> ProcessAncestry {
         if requester.is_this_process {
-            return ProcessPosition::Outside;
+            return ProcessAncestry::Outside;
         }
         if !peer::SUPPORTED {
-            return ProcessPosition::Unknown;
+            return ProcessAncestry::Unknown;
         }
         let (Some(process), Some(own)) = (requester.process, PeerProcess::current()) else {
-            return ProcessPosition::Gone;
+            return ProcessAncestry::Gone;
         };
-        let Some(ancestors) = process.ancestors() else { return ProcessPosition::Gone };
+        let Some(ancestors) = process.ancestors() else { return ProcessAncestry::Gone };
         // Every descendant of this process is a server or part of one.
         if ancestors.contains(&own) {
-            return ProcessPosition::Server;
+            return ProcessAncestry::Server;
         }
         let clients = self.clients.all();
         let line = std::iter::once(process).chain(ancestors);
         let client = line.into_iter().find(|process| clients.contains(process));
-        client.map_or(ProcessPosition::Outside, ProcessPosition::Client)
+        client.map_or(ProcessAncestry::Outside, ProcessAncestry::Client)
     }
 }
 
@@ -243,7 +243,10 @@ pub async fn authorize(context: &CliContext, plan: &Plan, change: &str) -> Resul
     }
     let operators = OperatorVerifier::of(&context.home, ClientProcesses::default());
     let needed = operators.has_passphrase();
-    let requester =
-        Requester::this_process(if needed { context.passphrase_input.passphrase()? } else { None });
-    operators.identify(OperatorRules::from(plan), &requester).await.map(drop)
+    let requester = ControlRequester::this_process(if needed {
+        context.passphrase_input.passphrase()?
+    } else {
+        None
+    });
+    operators.identify(OperatorRequirements::from(plan), &requester).await.map(drop)
 }

@@ -5,7 +5,7 @@
 //! stderr. [`ControlHandler::reload`] decides what is applied.
 
 use toolgate_host::config::{FileWatcher, watched_paths};
-use toolgate_host::{ApplyReport, ConfigSources, ReloadSignals, ServerName};
+use toolgate_host::{ConfigSources, FleetApplyReport, ReloadSignals, ServerName};
 
 use crate::control::{ControlHandler, ReloadReport};
 use crate::exit::{ErrorCode, OrFail as _, Result};
@@ -76,7 +76,7 @@ fn print_reload(reloaded: Result<ReloadReport>, requested: bool) {
 }
 
 fn summary(reloaded: &ReloadReport) -> String {
-    let ApplyReport { added, changed, removed, .. } = &reloaded.applied;
+    let FleetApplyReport { added, changed, removed, .. } = &reloaded.applied;
     let parts = [("added", added), ("changed", changed), ("removed", removed)];
     let parts = parts.iter().filter(|(_, names)| !names.is_empty());
     let mut parts: Vec<_> =

@@ -22,4 +22,4 @@ pub use collect::UsageCollector;
 pub use definition_status::{ServerDefinitionStatus, definition_statuses};
 pub use markdown::render_markdown;
 pub use page::render_html;
-pub use score::{HealthScore, ScorePart};
+pub use score::{HealthScore, HealthScorePart};

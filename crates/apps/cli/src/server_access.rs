@@ -10,13 +10,13 @@ use serde::de::DeserializeOwned;
 use toolgate_host::Interactor;
 
 use crate::cli_context::CliContext;
-use crate::control::{ControlRequest, ServerInventory};
+use crate::control::{ControlRequest, ServerCapabilityInventory};
 use crate::embedded_gateway::{EmbeddedGateway, EmbeddedGatewayOptions};
 use crate::exit::{ErrorCode, OrFail as _, Result};
-use crate::operator::{PassphraseInput, Requester};
+use crate::operator::{ControlRequester, PassphraseInput};
 use crate::out;
 
-pub use gateway_session::GatewaySession;
+pub use gateway_session::GatewayClientSession;
 pub use running_gateway::RunningGateway;
 
 /// Access to the servers, through another process or this one.
@@ -74,7 +74,7 @@ impl ServerAccess {
             Self::Embedded(embedded, input) => {
                 let needed = self.has_passphrase() && question.requires_operator();
                 let passphrase = if needed { input.passphrase()? } else { None };
-                let requester = Requester::this_process(passphrase);
+                let requester = ControlRequester::this_process(passphrase);
                 embedded.control().answer(question, &requester).await?
             }
         };
@@ -83,7 +83,11 @@ impl ServerAccess {
     }
 
     /// Returns what a server offers to callers with this profile.
-    pub async fn inventory(&self, server: &str, profile: &str) -> Result<ServerInventory> {
+    pub async fn inventory(
+        &self,
+        server: &str,
+        profile: &str,
+    ) -> Result<ServerCapabilityInventory> {
         let (server, profile) = (server.to_owned(), profile.to_owned());
         self.ask(&ControlRequest::Discover { server, profile }).await
     }
@@ -101,11 +105,13 @@ impl ServerAccess {
         &self,
         profile: &str,
         interactor: Arc<dyn Interactor>,
-    ) -> Result<GatewaySession> {
+    ) -> Result<GatewayClientSession> {
         match self {
-            Self::Attached(running) => GatewaySession::connect(running, profile, interactor).await,
+            Self::Attached(running) => {
+                GatewayClientSession::connect(running, profile, interactor).await
+            }
             Self::Embedded(embedded, _) => {
-                GatewaySession::open_embedded(embedded, profile, interactor).await
+                GatewayClientSession::open_embedded(embedded, profile, interactor).await
             }
         }
     }

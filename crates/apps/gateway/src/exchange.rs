@@ -1,6 +1,6 @@
 //! The exchange of one request: messages for the client, then one response.
 //!
-//! Both eras use it. They differ only in how a call asks its client ([`AskingStrategy`]). The
+//! Both eras use it. They differ only in how a call asks its client ([`QuestionDelivery`]). The
 //! transport polls an exchange in its own task; an exchange has no task and no channel. Dropping it
 //! cancels the request at the server. If a transport loses its client and the call should continue,
 //! it polls the exchange elsewhere. A call that has asked a modern client something stays alive,
@@ -28,14 +28,14 @@ use toolgate_wire::{Frame, OwnedRequestId, code, method, scan};
 use crate::Gate;
 use crate::modern::{ListenExchange, ParkedCalls};
 
-pub(crate) use call::{AskingStrategy, Call, CancelReason, ResponseMode};
+pub(crate) use call::{Call, CancelReason, QuestionDelivery, ResponseMode};
 pub(crate) use client_capabilities::ClientCapabilities;
 pub(crate) use in_flight_requests::InFlightRequests;
 pub(crate) use response::{ResponseContent, RpcResponse};
 pub(crate) use running_call::{InFlightGuard, Outcome, RunningCall};
 
 /// The next step of an exchange.
-pub(crate) enum ExchangeStep {
+pub(crate) enum ExchangeOutput {
     /// A message for the client: progress, a log message or a question.
     Message(Bytes),
     /// The response.
@@ -69,7 +69,7 @@ impl Exchange {
     }
 
     /// Returns the next step. After the response there is none.
-    pub(crate) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<ExchangeStep> {
+    pub(crate) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<ExchangeOutput> {
         let step = match self {
             Self::Running(running) => match ready!(running.poll_step(context)) {
                 Some(step) => step,
@@ -78,23 +78,23 @@ impl Exchange {
             Self::Batch(batch) => ready!(batch.poll_step(context)),
             Self::Listen(listening) => ready!(listening.poll_step(context)),
             Self::Answered(_) | Self::Done => match std::mem::replace(self, Self::Done) {
-                Self::Answered(reply) => ExchangeStep::Response(reply),
+                Self::Answered(reply) => ExchangeOutput::Response(reply),
                 _ => return Poll::Pending,
             },
         };
-        if matches!(step, ExchangeStep::Response(_)) {
+        if matches!(step, ExchangeOutput::Response(_)) {
             *self = Self::Done;
         }
         Poll::Ready(step)
     }
 
     /// Ends this exchange with the questions of its call, which continues with the client's retry.
-    fn park(&mut self, context: &Context<'_>) -> Poll<ExchangeStep> {
+    fn park(&mut self, context: &Context<'_>) -> Poll<ExchangeOutput> {
         let Self::Running(running) = std::mem::replace(self, Self::Done) else {
             return Poll::Pending;
         };
         match ParkedCalls::park(Box::new(running)) {
-            Ok(reply) => Poll::Ready(ExchangeStep::Response(reply)),
+            Ok(reply) => Poll::Ready(ExchangeOutput::Response(reply)),
             // There is no room: the servers get no answer to their questions, and the call
             // continues.
             Err(running) => {
@@ -110,8 +110,8 @@ impl Exchange {
     pub(crate) async fn run(&mut self, sink: &dyn MessageSink) -> RpcResponse {
         loop {
             match poll_fn(|context| self.poll_step(context)).await {
-                ExchangeStep::Message(message) => sink.send(message.into()),
-                ExchangeStep::Response(reply) => return reply,
+                ExchangeOutput::Message(message) => sink.send(message.into()),
+                ExchangeOutput::Response(reply) => return reply,
             }
         }
     }
@@ -128,11 +128,11 @@ impl BatchExchange {
         Self { pending, responses: Vec::new() }
     }
 
-    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<ExchangeStep> {
+    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<ExchangeOutput> {
         let mut at = 0;
         while let Some(exchange) = self.pending.get_mut(at) {
             match exchange.poll_step(context) {
-                Poll::Ready(ExchangeStep::Response(reply)) => {
+                Poll::Ready(ExchangeOutput::Response(reply)) => {
                     self.responses.push(reply);
                     self.pending.remove(at);
                 }
@@ -144,7 +144,7 @@ impl BatchExchange {
             return Poll::Pending;
         }
         let done = std::mem::take(&mut self.responses);
-        Poll::Ready(ExchangeStep::Response(RpcResponse::batch(done)))
+        Poll::Ready(ExchangeOutput::Response(RpcResponse::batch(done)))
     }
 }
 

@@ -22,7 +22,7 @@ use crate::exchange::{
     Exchange, InFlightRequests, MessageSink, ResponseMode, RpcResponse, listed_kind,
 };
 use crate::gateway::GatewayState;
-use crate::modern::{MessageEra, ModernRequestContext, RequestEnvelope, VersionHeader};
+use crate::modern::{ClientMeta, MessageEra, ModernRequestContext, VersionHeader};
 use crate::peer::ConnectionPeer;
 use crate::principal::{ClientIdentity, ClientPrincipal, RequestedProfile};
 use crate::rejection::Rejection;
@@ -31,7 +31,7 @@ use crate::session::{LegacySession, NOT_INITIALIZED, answer_uninitialized};
 /// How long a client may take to read the last lines.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A handle for sending lines to the client. Only the [`LineClient`] holds a strong reference to
+/// A handle for sending lines to the client. Only the [`LineClientConnection`] holds a strong reference to
 /// the sender, so the writer ends with it, however many handles are left.
 struct LineSink(Weak<LineSender>);
 
@@ -54,7 +54,7 @@ struct RequestTask {
 
 /// One connected client. It may send messages of a session and modern requests on the same
 /// connection.
-struct LineClient {
+struct LineClientConnection {
     gateway: Arc<GatewayState>,
     sender: Arc<LineSender>,
     session: Option<Arc<LegacySession>>,
@@ -82,7 +82,7 @@ where
     let mut reader = LineReader::new(reader, gateway.options.body);
     let principal = ClientPrincipal::new_connection(is_operator);
     let peer = ConnectionPeer::for_lines(principal.line_connection().unwrap_or_default());
-    let mut client = LineClient {
+    let mut client = LineClientConnection {
         gateway,
         sender: Arc::new(sender),
         session: None,
@@ -109,7 +109,7 @@ where
     Ok(ended?)
 }
 
-impl LineClient {
+impl LineClientConnection {
     async fn read<R: AsyncRead + Unpin>(
         &mut self,
         reader: &mut LineReader<R>,
@@ -175,11 +175,7 @@ impl LineClient {
     }
 
     /// Starts to answer a modern request.
-    fn handle_modern(
-        &mut self,
-        request: Frame,
-        envelope: RequestEnvelope,
-    ) -> Result<(), Rejection> {
+    fn handle_modern(&mut self, request: Frame, envelope: ClientMeta) -> Result<(), Rejection> {
         let modern = &self.gateway.modern;
         let Some(id) = request.id().map(|id| id.to_owned()) else { return Ok(()) };
         let rejected = |reason| Rejection::invalid_request(Some(id.clone()), reason);

@@ -1,6 +1,6 @@
 //! Clients of 2026-07-28: every request stands alone, and servers ask questions through results.
 //!
-//! There is no session. The envelope of a request ([`RequestEnvelope`]) describes its client.
+//! There is no session. The envelope of a request ([`ClientMeta`]) describes its client.
 //! Requests with the same description belong to one [`StatelessClient`], which owns servers and
 //! subscriptions at the gate. Like `session`, this module knows neither HTTP nor lines, and the
 //! gate decides who may call what.
@@ -38,17 +38,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::principal::ClientPrincipal;
 use crate::{Gate, Options};
-use envelope_cache::EnvelopeCache;
+use envelope_cache::ClientMetaCache;
 use stateless_clients::StatelessClients;
 
 pub(crate) use classify::{MessageEra, VersionHeader};
 pub(crate) use discover::SUPPORTED_REVISION;
 pub(crate) use dispatch::ModernRequestContext;
-pub(crate) use envelope::RequestEnvelope;
+pub(crate) use envelope::ClientMeta;
 pub(crate) use listen::ListenExchange;
 pub(crate) use listen_subscribers::ListenSubscribers;
 pub(crate) use parked_calls::ParkedCalls;
-pub(crate) use questions::QuestionTiming;
+pub(crate) use questions::QuestionSendTime;
 pub(crate) use rounds::CallRounds;
 pub(crate) use stateless_clients::{StatelessClient, expire_idle};
 
@@ -59,7 +59,7 @@ pub(crate) struct ModernHandler {
     pub(crate) parked_calls: Arc<ParkedCalls>,
     pub(crate) subscribers: Arc<ListenSubscribers>,
     in_flight_count: Arc<AtomicUsize>,
-    pub(crate) envelope_cache: EnvelopeCache,
+    pub(crate) envelope_cache: ClientMetaCache,
 }
 
 impl ModernHandler {
@@ -69,7 +69,7 @@ impl ModernHandler {
             parked_calls: Arc::new(ParkedCalls::new(options.park_timeout)),
             subscribers: Arc::default(),
             in_flight_count: Arc::default(),
-            envelope_cache: EnvelopeCache::default(),
+            envelope_cache: ClientMetaCache::default(),
             gate,
         }
     }

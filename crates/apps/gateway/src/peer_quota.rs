@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::peer::{PeerConnectionOwner, PeerId};
+use crate::peer::{ConnectionHolder, PeerId};
 
 /// What part of the total one peer may hold while only the reserve is left. If the total is smaller
 /// than this, shares would be empty, and only the total is limited.
@@ -36,20 +36,15 @@ impl PeerLimits {
 
     /// Returns true if a peer that holds `own` of `all` has not used up its share. Unknown holders
     /// have no shares.
-    pub(crate) fn is_within_share(
-        &self,
-        holder: PeerConnectionOwner,
-        all: usize,
-        own: usize,
-    ) -> bool {
+    pub(crate) fn is_within_share(&self, holder: ConnectionHolder, all: usize, own: usize) -> bool {
         let is_reserved = self.total >= RESERVE_DIVISOR && all >= self.total - self.total / 4;
         let limit = if is_reserved { self.total / RESERVE_DIVISOR } else { self.per_peer };
-        holder == PeerConnectionOwner::Unknown || own < limit
+        holder == ConnectionHolder::Unknown || own < limit
     }
 }
 
 /// An entry of a table that peers share, such as a session.
-pub(crate) trait PeerEntry {
+pub(crate) trait PeerQuotaEntry {
     /// Returns the peer whose quota the entry uses.
     fn peer(&self) -> &PeerId;
 
@@ -67,7 +62,7 @@ impl PeerLimits {
         entries: impl Fn() -> I,
     ) -> Result<Option<K>, PeerLimitError>
     where
-        E: PeerEntry + 'a,
+        E: PeerQuotaEntry + 'a,
         I: Iterator<Item = (K, &'a E)>,
     {
         let own = entries().filter(|(_, entry)| entry.peer() == peer).count();
@@ -138,7 +133,7 @@ mod tests {
     #[test]
     fn one_peer_fills_its_share_and_the_reserve_is_for_those_who_hold_little() {
         let quota = PeerQuota::new(PeerLimits::from_total(64, 4));
-        let peer = |user| PeerId { holder: PeerConnectionOwner::User(user), key: None };
+        let peer = |user| PeerId { holder: ConnectionHolder::User(user), key: None };
         let take = |user: u32, times: usize| -> Vec<PeerQuotaGuard> {
             (0..times).map_while(|_| quota.acquire(peer(user))).collect()
         };

@@ -8,7 +8,7 @@
 //! transport ── request ──► LegacySession ── Exchange ──► messages, then a response
 //!    │                        │
 //!    │                       Gate ◄──── Call: messages and questions of servers
-//!    └── answers ──────────► SessionClient: open questions, requests in flight, log level
+//!    └── answers ──────────► LegacySessionClient: open questions, requests in flight, log level
 //! ```
 
 mod client;
@@ -29,7 +29,7 @@ use toolgate_wire::to_single_line;
 use crate::Gate;
 use crate::exchange::CancelReason;
 
-pub(crate) use client::SessionClient;
+pub(crate) use client::LegacySessionClient;
 pub(crate) use dispatch::{NOT_INITIALIZED, answer_uninitialized};
 pub(crate) use initialize::{instructions_member, open_session, parse_client};
 pub(crate) use notifications::list_changed_method;
@@ -39,7 +39,7 @@ pub(crate) use sessions::LegacySessions;
 pub(crate) struct LegacySession {
     gate: Arc<Gate>,
     pub(crate) caller: Arc<Caller>,
-    pub(crate) client: Arc<SessionClient>,
+    pub(crate) client: Arc<LegacySessionClient>,
     subscriptions: Mutex<HashSet<String>>,
     /// True after the client has sent `initialized`. Only then does it get notifications.
     ready: AtomicBool,
@@ -47,7 +47,7 @@ pub(crate) struct LegacySession {
 }
 
 impl LegacySession {
-    fn new(gate: Arc<Gate>, caller: Caller, client: Arc<SessionClient>) -> Self {
+    fn new(gate: Arc<Gate>, caller: Caller, client: Arc<LegacySessionClient>) -> Self {
         Self {
             gate,
             caller: Arc::new(caller),

@@ -10,7 +10,7 @@
 
 use toolgate_reading::terms;
 
-use crate::question::{self, ExpectedAnswerKind, ParsedQuestion, QuestionTerm, TermClass};
+use crate::question::{self, ParsedQuestion, QuestionAnswerKind, QuestionTerm, QuestionTermClass};
 use crate::units::{SentenceContext, SentenceUnit, units};
 use crate::words::StemSet;
 use crate::{PassageSpan, SourcePassage, answer_fit, document_names};
@@ -157,10 +157,10 @@ fn weights(
 ) -> Vec<f64> {
     let weigh = |term: &QuestionTerm| {
         let class = match term.class {
-            TermClass::Specific => 1.0,
-            TermClass::Plain => 0.7,
-            TermClass::Verb => 0.45,
-            TermClass::Weak => 0.2,
+            QuestionTermClass::Specific => 1.0,
+            QuestionTermClass::Plain => 0.7,
+            QuestionTermClass::Verb => 0.45,
+            QuestionTermClass::Weak => 0.2,
         };
         let holding = pages.iter().filter(|page| page.all_stems.contains(&term.stem)).count();
         let known = terms::query_term_strings(&term.word)
@@ -214,7 +214,7 @@ impl SentenceScorer<'_> {
         let context = SentenceContext::of(&page.units, place);
         let words = text.get(unit.start..unit.end).unwrap_or("");
         let fits = answer_fit::check_fit(self.question.answer_kind, words, unit.is_code);
-        let mut sums = CoverageSums::default();
+        let mut sums = QuestionCoverageSums::default();
         let mut missing = Vec::new();
         for (term, weight) in self.question.terms.iter().zip(self.weights) {
             let mut met = self.term_coverage(term, unit, &context, page, document);
@@ -232,7 +232,7 @@ impl SentenceScorer<'_> {
         let holds = sums.covers_required(wanted) && support >= ENOUGH
             || sums.certainty() >= SURE && !unit.is_code;
         let answers = fits.can_answer() && !sums.lacks_name && sums.covers_verb(wanted) && holds;
-        let code = if unit.is_code && self.question.answer_kind != ExpectedAnswerKind::Procedure {
+        let code = if unit.is_code && self.question.answer_kind != QuestionAnswerKind::Procedure {
             0.35
         } else {
             0.0
@@ -257,8 +257,8 @@ impl SentenceScorer<'_> {
         let near = context.near.iter().map(|stems| match_strength(term, stems)).fold(0.0, f64::max);
         let far = match term.class {
             // Mentioning a document's name in passing does not make it the subject.
-            TermClass::Specific if term.names_document => (0.45, 0.4),
-            TermClass::Specific => (0.45, 0.3),
+            QuestionTermClass::Specific if term.names_document => (0.45, 0.4),
+            QuestionTermClass::Specific => (0.45, 0.3),
             _ => (0.3, 0.15),
         };
         let best = own
@@ -283,7 +283,7 @@ struct TermCoverage {
 
 /// The coverage of a question, summed over its words.
 #[derive(Default)]
-struct CoverageSums {
+struct QuestionCoverageSums {
     all: f64,
     met: f64,
     own: f64,
@@ -300,7 +300,7 @@ struct CoverageSums {
     other_kind: bool,
 }
 
-impl CoverageSums {
+impl QuestionCoverageSums {
     fn count(&mut self, term: &QuestionTerm, weight: f64, met: &TermCoverage) {
         self.all += weight;
         self.met += weight * met.best;
@@ -311,16 +311,16 @@ impl CoverageSums {
         self.lacks_required |= self.other_kind && met.best >= MET;
         self.other_kind = term.qualifies_next && met.best < MET;
         match term.class {
-            TermClass::Specific => self.lacks_name |= met.best < MET,
-            TermClass::Plain => {
+            QuestionTermClass::Specific => self.lacks_name |= met.best < MET,
+            QuestionTermClass::Plain => {
                 self.plain += weight;
                 self.plain_met += if met.best >= MET { weight } else { 0.0 };
             }
-            TermClass::Verb => {
+            QuestionTermClass::Verb => {
                 self.verbs += weight;
                 self.verbs_met += if met.best >= MET { weight } else { 0.0 };
             }
-            TermClass::Weak => {}
+            QuestionTermClass::Weak => {}
         }
         self.lacks_required |= term.is_focus && met.local < MET;
     }
@@ -338,11 +338,11 @@ impl CoverageSums {
 
     /// Returns true if the verb is covered where it must be: in questions about a yes or no, a name
     /// or a procedure. Other answers can use another verb.
-    fn covers_verb(&self, wanted: ExpectedAnswerKind) -> bool {
+    fn covers_verb(&self, wanted: QuestionAnswerKind) -> bool {
         let said = self.verbs_met > 0.0 || self.verbs == 0.0;
         match wanted {
-            ExpectedAnswerKind::YesNo | ExpectedAnswerKind::Name => said,
-            ExpectedAnswerKind::Procedure => {
+            QuestionAnswerKind::YesNo | QuestionAnswerKind::Name => said,
+            QuestionAnswerKind::Procedure => {
                 said || self.plain > 0.0 && self.plain_met >= self.plain
             }
             _ => true,
@@ -350,8 +350,8 @@ impl CoverageSums {
     }
 
     /// Returns true if everything required is covered.
-    fn covers_required(&self, wanted: ExpectedAnswerKind) -> bool {
-        let plain = if matches!(wanted, ExpectedAnswerKind::YesNo | ExpectedAnswerKind::Procedure) {
+    fn covers_required(&self, wanted: QuestionAnswerKind) -> bool {
+        let plain = if matches!(wanted, QuestionAnswerKind::YesNo | QuestionAnswerKind::Procedure) {
             STRICT
         } else {
             PLAIN
@@ -422,12 +422,12 @@ fn following<'a>(
     text: &str,
     units: &'a [SentenceUnit],
     place: usize,
-    wanted: ExpectedAnswerKind,
+    wanted: QuestionAnswerKind,
 ) -> Vec<&'a SentenceUnit> {
     let unit = &units[place];
     let announces = text.get(unit.start..unit.end).is_some_and(|words| words.ends_with(':'));
     let Some(next) = units.get(place + 1) else { return Vec::new() };
-    let code = next.is_code && (announces || wanted == ExpectedAnswerKind::Procedure);
+    let code = next.is_code && (announces || wanted == QuestionAnswerKind::Procedure);
     if code {
         vec![next]
     } else if announces {

@@ -2,7 +2,7 @@
 
 use crate::abbreviations;
 use crate::cues::list_contains;
-use crate::question::ExpectedAnswerKind;
+use crate::question::QuestionAnswerKind;
 use crate::words::{self, listed};
 
 /// Whether a sentence has the kind of answer that a question wants.
@@ -29,18 +29,18 @@ impl AnswerFit {
 }
 
 /// Checks whether a sentence has the kind of answer that is wanted.
-pub(crate) fn check_fit(wanted: ExpectedAnswerKind, sentence: &str, code: bool) -> AnswerFit {
+pub(crate) fn check_fit(wanted: QuestionAnswerKind, sentence: &str, code: bool) -> AnswerFit {
     let must = |has: bool| if has { AnswerFit::Has } else { AnswerFit::Lacks };
     let may = |has: bool| if has { AnswerFit::Has } else { AnswerFit::NotRequired };
     match wanted {
-        ExpectedAnswerKind::Number => must(has_number(sentence)),
-        ExpectedAnswerKind::Duration => must(has_duration(sentence)),
-        ExpectedAnswerKind::Date => must(has_date(sentence)),
-        ExpectedAnswerKind::Name => must(has_name(sentence)),
-        ExpectedAnswerKind::Version => must(has_version(sentence)),
-        ExpectedAnswerKind::Procedure => may(code || sentence.contains('`')),
-        ExpectedAnswerKind::Reason => may(has_reason(sentence)),
-        ExpectedAnswerKind::YesNo | ExpectedAnswerKind::Any => AnswerFit::NotRequired,
+        QuestionAnswerKind::Number => must(has_number(sentence)),
+        QuestionAnswerKind::Duration => must(has_duration(sentence)),
+        QuestionAnswerKind::Date => must(has_date(sentence)),
+        QuestionAnswerKind::Name => must(has_name(sentence)),
+        QuestionAnswerKind::Version => must(has_version(sentence)),
+        QuestionAnswerKind::Procedure => may(code || sentence.contains('`')),
+        QuestionAnswerKind::Reason => may(has_reason(sentence)),
+        QuestionAnswerKind::YesNo | QuestionAnswerKind::Any => AnswerFit::NotRequired,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{PassageSpan, SourcePassage, dates, people};
 
 /// The current status of a decision, as far as its document states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DecisionStatus {
+pub enum ExtractedDecisionStatus {
     /// It is in force.
     Accepted,
     /// It was rejected.
@@ -35,7 +35,7 @@ pub struct ExtractedDecision {
     /// The people who decided, if stated.
     pub people: Vec<PassageSpan>,
     /// The current status.
-    pub status: DecisionStatus,
+    pub status: ExtractedDecisionStatus,
 }
 
 /// Extracts the decisions of these passages, in order.
@@ -64,7 +64,7 @@ pub fn extract_decisions(passages: &[SourcePassage<'_>]) -> Vec<ExtractedDecisio
 /// What a document states about all its decisions, in labels and sections.
 #[derive(Debug, Clone, Default)]
 struct DocumentDecisions {
-    status: Option<DecisionStatus>,
+    status: Option<ExtractedDecisionStatus>,
     proposed: bool,
     date: Option<(PassageSpan, Option<String>)>,
     people: Vec<PassageSpan>,
@@ -115,9 +115,9 @@ impl DocumentDecisions {
     fn read_status(&mut self, words: &str) {
         let line = SentenceWords::of(words);
         if line.has("superseded|replaced|deprecated|ersetzt|remplacé|reemplazada") {
-            self.status = Some(DecisionStatus::Superseded);
+            self.status = Some(ExtractedDecisionStatus::Superseded);
         } else if line.has("rejected|declined|abgelehnt|rejeté|rechazada") {
-            self.status = Some(DecisionStatus::Rejected);
+            self.status = Some(ExtractedDecisionStatus::Rejected);
         } else if line.has(
             "proposed|draft|pending|rfc|under discussion|vorgeschlagen|entwurf|proposé|propuesta",
         ) {
@@ -297,9 +297,9 @@ impl DecisionExtractor<'_> {
         let rejected = line
             .has("was rejected|were rejected|rejected the|abgelehnt|rejeté|rechazado|rechazada");
         let standing = self.record.status.unwrap_or(if rejected {
-            DecisionStatus::Rejected
+            ExtractedDecisionStatus::Rejected
         } else {
-            DecisionStatus::Accepted
+            ExtractedDecisionStatus::Accepted
         });
         ExtractedDecision {
             span: self.span(range.clone()),

@@ -2,7 +2,7 @@
 //!
 //! A question that contains such a name is about that document, so its answer must be, too.
 
-use crate::question::{ParsedQuestion, TermClass};
+use crate::question::{ParsedQuestion, QuestionTermClass};
 use crate::{SourcePassage, lexicon, words};
 
 /// Marks the words of a question that name a document as specific, whatever their case.
@@ -16,10 +16,10 @@ pub(crate) fn mark_document_names(question: &mut ParsedQuestion, passages: &[Sou
     for term in question
         .terms
         .iter_mut()
-        .filter(|term| matches!(term.class, TermClass::Plain | TermClass::Specific))
+        .filter(|term| matches!(term.class, QuestionTermClass::Plain | QuestionTermClass::Specific))
     {
         if titles.iter().any(|names| names.contains(&term.folded)) {
-            term.class = TermClass::Specific;
+            term.class = QuestionTermClass::Specific;
             term.names_document = true;
             term.synonyms.clear();
         }

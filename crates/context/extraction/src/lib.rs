@@ -27,7 +27,7 @@ mod units;
 mod words;
 
 pub use answer::{ExtractedAnswer, ground_answer};
-pub use decisions::{DecisionStatus, ExtractedDecision, extract_decisions};
+pub use decisions::{ExtractedDecision, ExtractedDecisionStatus, extract_decisions};
 pub use meeting::{MeetingExtract, extract_meeting};
 pub use open_loops::{OpenLoop, OpenLoopKind, extract_open_loops};
 pub use pack::pack;

@@ -31,7 +31,7 @@ pub struct MeetingExtract {
 pub fn extract_meeting(text: &str) -> MeetingExtract {
     let pieces = pieces("", text);
     let passage = SourcePassage { title: "", path: "", heading: "", text, score: 0.0 };
-    let mut attendees = NameCollector::new(text);
+    let mut attendees = AttendeeNameCollector::new(text);
     collect_attendees(text, &pieces, &mut attendees);
     speakers::turns(text).into_iter().for_each(|speaker| attendees.add(speaker));
     let decisions = extract_decisions(&[passage]);
@@ -48,13 +48,13 @@ fn span(range: Range<usize>) -> PassageSpan {
 }
 
 /// Collects names without duplicates, ignoring case.
-struct NameCollector<'a> {
+struct AttendeeNameCollector<'a> {
     text: &'a str,
     known: HashSet<String>,
     spans: Vec<PassageSpan>,
 }
 
-impl<'a> NameCollector<'a> {
+impl<'a> AttendeeNameCollector<'a> {
     fn new(text: &'a str) -> Self {
         Self { text, known: HashSet::new(), spans: Vec::new() }
     }
@@ -68,7 +68,7 @@ impl<'a> NameCollector<'a> {
 }
 
 /// Collects the names after `Present:` and below `Attendees`.
-fn collect_attendees(text: &str, pieces: &[NotePiece], names: &mut NameCollector<'_>) {
+fn collect_attendees(text: &str, pieces: &[NotePiece], names: &mut AttendeeNameCollector<'_>) {
     for piece in pieces.iter().filter(|piece| piece.section == NoteSection::People) {
         match piece.block.kind {
             TextBlockKind::Heading(_) | TextBlockKind::Code | TextBlockKind::Boilerplate => {}
@@ -112,7 +112,7 @@ const NEXT: &str = "\
 const FILLER: &str = "is|was|the|on|our|agenda|ist|die|der|das|est|le|la|es|el|then|now";
 
 fn topics(text: &str, pieces: &[NotePiece]) -> Vec<PassageSpan> {
-    let mut names = NameCollector::new(text);
+    let mut names = AttendeeNameCollector::new(text);
     let agenda = pieces.iter().any(|piece| piece.section == NoteSection::Agenda && piece.is_item());
     for (place, piece) in pieces.iter().enumerate() {
         let words = text.get(piece.content_start..piece.block.end).unwrap_or("");
@@ -148,7 +148,7 @@ fn topics(text: &str, pieces: &[NotePiece]) -> Vec<PassageSpan> {
 }
 
 /// Collects the topics of `Agenda: budget, hiring; logo`.
-fn collect_agenda(text: &str, piece: &NotePiece, names: &mut NameCollector<'_>) {
+fn collect_agenda(text: &str, piece: &NotePiece, names: &mut AttendeeNameCollector<'_>) {
     let mut start = piece.content_start;
     for part in text[piece.content_start..piece.block.end].split([',', ';', '\n']) {
         let lead = part.len() - part.trim_start().len();

@@ -6,7 +6,7 @@ use crate::words::{self, TextWord};
 
 /// The kind of answer that a question wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ExpectedAnswerKind {
+pub(crate) enum QuestionAnswerKind {
     /// A number.
     Number,
     /// A duration or a frequency.
@@ -29,7 +29,7 @@ pub(crate) enum ExpectedAnswerKind {
 
 /// How strictly a word of a question must be matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TermClass {
+pub(crate) enum QuestionTermClass {
     /// A name, a number or a quotation, which nothing can replace.
     Specific,
     /// A noun or adjective.
@@ -54,7 +54,7 @@ pub(crate) struct QuestionTerm {
     /// The stems of its synonyms.
     pub(crate) synonyms: Vec<Vec<String>>,
     /// How strictly it must be matched.
-    pub(crate) class: TermClass,
+    pub(crate) class: QuestionTermClass,
     /// Whether it is the thing asked for: `port` in `which port does it use`.
     pub(crate) is_focus: bool,
     /// Whether it names a document of the store.
@@ -66,10 +66,10 @@ pub(crate) struct QuestionTerm {
 impl QuestionTerm {
     /// Returns true if the word only states the kind of answer, so that the answer need not contain
     /// it.
-    pub(crate) fn is_implied_by(&self, wanted: ExpectedAnswerKind) -> bool {
+    pub(crate) fn is_implied_by(&self, wanted: QuestionAnswerKind) -> bool {
         let kinds = match wanted {
-            ExpectedAnswerKind::Version => "version|versions|release",
-            ExpectedAnswerKind::Date => "date|year|day|decade|century",
+            QuestionAnswerKind::Version => "version|versions|release",
+            QuestionAnswerKind::Date => "date|year|day|decade|century",
             _ => "",
         };
         list_contains(kinds, &self.folded)
@@ -80,7 +80,7 @@ impl QuestionTerm {
 #[derive(Debug, Clone)]
 pub(crate) struct ParsedQuestion {
     /// The kind of answer it wants.
-    pub(crate) answer_kind: ExpectedAnswerKind,
+    pub(crate) answer_kind: QuestionAnswerKind,
     /// Its content words, each once.
     pub(crate) terms: Vec<QuestionTerm>,
 }
@@ -90,7 +90,7 @@ pub(crate) fn read(question: &str) -> ParsedQuestion {
     let list: Vec<TextWord<'_>> = words::words(question).collect();
     let small: Vec<String> = list.iter().map(|word| word.text.to_lowercase()).collect();
     let wanted = detect_answer_kind(&small);
-    let focus = if wanted == ExpectedAnswerKind::Name { find_verb(&small) } else { focus(&small) };
+    let focus = if wanted == QuestionAnswerKind::Name { find_verb(&small) } else { focus(&small) };
     let mut terms: Vec<QuestionTerm> = Vec::new();
     let mut before = None;
     for (place, word) in list.iter().enumerate() {
@@ -101,15 +101,16 @@ pub(crate) fn read(question: &str) -> ParsedQuestion {
         let mut term = term(word, place, quoted);
         let is_asked_for = focus == Some(place);
         if is_asked_for
-            && term.class == TermClass::Plain
+            && term.class == QuestionTermClass::Plain
             && lexicon::is_answer_category(&term.folded)
         {
-            term.class = TermClass::Weak;
+            term.class = QuestionTermClass::Weak;
         }
-        term.is_focus = is_asked_for && term.class != TermClass::Weak;
+        term.is_focus = is_asked_for && term.class != QuestionTermClass::Weak;
         let last = terms.last_mut().filter(|_| place > 0 && before == Some(place - 1));
         if let Some(last) = last {
-            last.qualifies_next = last.class == TermClass::Plain && term.class == TermClass::Plain;
+            last.qualifies_next =
+                last.class == QuestionTermClass::Plain && term.class == QuestionTermClass::Plain;
         }
         match terms.iter_mut().find(|known| known.stem == term.stem) {
             Some(known) => known.is_focus |= term.is_focus,
@@ -125,21 +126,23 @@ pub(crate) fn read(question: &str) -> ParsedQuestion {
 fn term(word: &TextWord<'_>, place: usize, quoted: bool) -> QuestionTerm {
     let folded = words::fold(word.text);
     let class = if quoted || is_specific(word.text, place) {
-        TermClass::Specific
+        QuestionTermClass::Specific
     } else if lexicon::is_weak_word(&folded) {
-        TermClass::Weak
+        QuestionTermClass::Weak
     } else if lexicon::is_verb(&folded) {
-        TermClass::Verb
+        QuestionTermClass::Verb
     } else {
-        TermClass::Plain
+        QuestionTermClass::Plain
     };
     let pieces: Vec<String> = words::split_identifier(word.text)
         .into_iter()
         .map(|part| words::stem(&words::fold(part)))
         .collect();
     let others = match class {
-        TermClass::Specific => Vec::new(),
-        TermClass::Plain | TermClass::Verb | TermClass::Weak => lexicon::synonyms(&folded),
+        QuestionTermClass::Specific => Vec::new(),
+        QuestionTermClass::Plain | QuestionTermClass::Verb | QuestionTermClass::Weak => {
+            lexicon::synonyms(&folded)
+        }
     };
     let others = others
         .into_iter()
@@ -176,12 +179,12 @@ fn is_specific(word: &str, place: usize) -> bool {
 }
 
 /// Returns the kind of answer that a question with these words wants.
-fn detect_answer_kind(words: &[String]) -> ExpectedAnswerKind {
+fn detect_answer_kind(words: &[String]) -> QuestionAnswerKind {
     let at = |place: usize| words.get(place).map_or("", String::as_str);
     let pair = |one: &str, two: &str| words.windows(2).any(|pair| pair[0] == one && pair[1] == two);
     let has = |any: &str| words.iter().any(|word| list_contains(any, word));
     if has("version|versions|msrv") && has("which|what|minimum|oldest|latest|since") {
-        return ExpectedAnswerKind::Version;
+        return QuestionAnswerKind::Version;
     }
     let many = [
         ("how", "many"),
@@ -195,14 +198,14 @@ fn detect_answer_kind(words: &[String]) -> ExpectedAnswerKind {
         .iter()
         .any(|(one, two)| pair(one, two))
     {
-        return ExpectedAnswerKind::Duration;
+        return QuestionAnswerKind::Duration;
     }
     if many.iter().any(|(one, two)| pair(one, two))
         || has("wieviel|wieviele|combien|cuántos|cuántas|cuánto")
         || pair("wie", "viele")
         || pair("wie", "viel")
     {
-        return ExpectedAnswerKind::Number;
+        return QuestionAnswerKind::Number;
     }
     if has("when|wann|quand|cuándo")
         && !matches!(at(0), "what" | "how" | "why" | "is" | "does" | "which")
@@ -213,22 +216,22 @@ fn detect_answer_kind(words: &[String]) -> ExpectedAnswerKind {
         return if at(0) == "when"
             && matches!(at(1), "should" | "would" | "can" | "do" | "must" | "does")
         {
-            ExpectedAnswerKind::Any
+            QuestionAnswerKind::Any
         } else {
-            ExpectedAnswerKind::Date
+            QuestionAnswerKind::Date
         };
     }
     match at(0) {
         "who" | "whose" | "whom" | "wer" | "wen" | "wem" | "qui" | "quién" => {
-            ExpectedAnswerKind::Name
+            QuestionAnswerKind::Name
         }
-        "how" | "wie" | "comment" | "cómo" => ExpectedAnswerKind::Procedure,
-        "why" | "warum" | "wieso" | "weshalb" | "pourquoi" => ExpectedAnswerKind::Reason,
+        "how" | "wie" | "comment" | "cómo" => QuestionAnswerKind::Procedure,
+        "why" | "warum" | "wieso" | "weshalb" | "pourquoi" => QuestionAnswerKind::Reason,
         "is" | "are" | "does" | "do" | "can" | "did" | "was" | "were" | "has" | "have" | "will"
         | "should" | "must" | "may" | "ist" | "sind" | "kann" | "gibt" | "muss" | "darf" => {
-            ExpectedAnswerKind::YesNo
+            QuestionAnswerKind::YesNo
         }
-        _ => ExpectedAnswerKind::Any,
+        _ => QuestionAnswerKind::Any,
     }
 }
 

@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolgate_extraction::{
-    DecisionStatus, OpenLoopKind, PassageSpan, SourcePassage, extract_decisions, extract_meeting,
-    extract_open_loops,
+    ExtractedDecisionStatus, OpenLoopKind, PassageSpan, SourcePassage, extract_decisions,
+    extract_meeting, extract_open_loops,
 };
 
 /// Something found or expected: its kind, its words, and what is stated with it.
@@ -49,9 +49,9 @@ fn found(text: &str, is_meeting: bool) -> Vec<Find> {
         let people: Vec<String> =
             decision.people.iter().map(|span| words(text, Some(*span))).collect();
         let standing = match decision.status {
-            DecisionStatus::Accepted => "",
-            DecisionStatus::Rejected => "rejected",
-            DecisionStatus::Superseded => "superseded",
+            ExtractedDecisionStatus::Accepted => "",
+            ExtractedDecisionStatus::Rejected => "rejected",
+            ExtractedDecisionStatus::Superseded => "superseded",
         };
         let day = decision.day.unwrap_or_default();
         let stated = vec![words(text, decision.reason), day, people.join(","), standing.to_owned()];

@@ -19,7 +19,7 @@ pub mod terms;
 mod text;
 mod title;
 
-use passage_builder::{DocumentBlockKind, LocationTracker, PassageBuilder};
+use passage_builder::{BlockSplitting, PassageBuilder, PassageLocationTracker};
 use section_builder::SectionBuilder;
 
 pub use decode::{DecodedText, decode};
@@ -32,7 +32,7 @@ pub fn read(format: DocumentFormat, name: &str, text: &str) -> ParsedDocument {
     if format == DocumentFormat::Html {
         return html::read(name, text);
     }
-    let mut sections = SectionBuilder::new(LocationTracker::counted());
+    let mut sections = SectionBuilder::new(PassageLocationTracker::counted());
     let title = match format {
         DocumentFormat::Markdown => markdown::read(text, &mut sections),
         DocumentFormat::Source => source::read(text, &mut sections.passages),
@@ -46,8 +46,8 @@ pub fn pages(name: &str, pages: &[String]) -> ParsedDocument {
     let title = title::title_from_name(name);
     let mut document = ParsedDocument { title, passages: Vec::new(), truncation: None };
     for (page, number) in pages.iter().zip(1..) {
-        let mut passages = PassageBuilder::new(LocationTracker::Page(number));
-        passages.add(page, 0..page.len(), "", DocumentBlockKind::Prose);
+        let mut passages = PassageBuilder::new(PassageLocationTracker::Page(number));
+        passages.add(page, 0..page.len(), "", BlockSplitting::Prose);
         document.passages.append(&mut passages.finish(page, String::new()).passages);
         if document.passages.len() >= passage_builder::MOST {
             document.passages.truncate(passage_builder::MOST);

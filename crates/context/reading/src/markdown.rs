@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::passage_builder::DocumentBlockKind;
+use crate::passage_builder::BlockSplitting;
 use crate::section_builder::SectionBuilder;
 
 /// The maximum length of a heading, in bytes.
@@ -19,12 +19,12 @@ const LONGEST: usize = 512;
 pub(crate) fn read(text: &str, sections: &mut SectionBuilder) -> Option<String> {
     let front = front_matter::parse(text);
     let start = front.as_ref().map_or(0, |front| front.end);
-    sections.block(text, 0..start, DocumentBlockKind::Whole);
+    sections.block(text, 0..start, BlockSplitting::Whole);
     let mut reader = MarkdownReader {
         text,
         sections,
         open: start,
-        kind: DocumentBlockKind::Prose,
+        kind: BlockSplitting::Prose,
         at: 0,
         line: 0,
         is_apart: false,
@@ -51,7 +51,7 @@ struct MarkdownReader<'a, 'b> {
     sections: &'b mut SectionBuilder,
     /// The start of the current block.
     open: usize,
-    kind: DocumentBlockKind,
+    kind: BlockSplitting,
     /// The offset of the current element.
     at: usize,
     /// The start of its line.
@@ -96,10 +96,10 @@ impl MarkdownReader<'_, '_> {
         }
         match tag {
             Tag::Heading { .. } if self.depth == 0 => self.heading = Some(String::new()),
-            Tag::CodeBlock(_) if self.line == self.open => self.kind = DocumentBlockKind::Whole,
+            Tag::CodeBlock(_) if self.line == self.open => self.kind = BlockSplitting::Whole,
             // A row of a table.
             Tag::Paragraph if self.text[at..].starts_with('|') && self.line == self.open => {
-                self.kind = DocumentBlockKind::Whole;
+                self.kind = BlockSplitting::Whole;
             }
             _ => {}
         }
@@ -123,7 +123,7 @@ impl MarkdownReader<'_, '_> {
             self.is_first = false;
         }
         self.open = at;
-        self.kind = DocumentBlockKind::Prose;
+        self.kind = BlockSplitting::Prose;
     }
 
     fn add_heading_words(&mut self, words: &str) {

@@ -25,7 +25,7 @@ pub(crate) const MOST: usize = 1 << 14;
 
 /// How a block can be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DocumentBlockKind {
+pub(crate) enum BlockSplitting {
     /// Between any sentences.
     Prose,
     /// Only if it is too long for a passage.
@@ -34,7 +34,7 @@ pub(crate) enum DocumentBlockKind {
 
 /// Determines the location of a piece of text.
 #[derive(Debug)]
-pub(crate) enum LocationTracker {
+pub(crate) enum PassageLocationTracker {
     /// Counts line endings.
     Counted {
         /// The offset up to which they are counted.
@@ -53,7 +53,7 @@ pub(crate) enum LocationTracker {
     Page(u32),
 }
 
-impl LocationTracker {
+impl PassageLocationTracker {
     /// Returns a tracker for text that is unchanged from the file.
     pub(crate) fn counted() -> Self {
         Self::Counted { at: 0, line: 1 }
@@ -91,17 +91,17 @@ impl LocationTracker {
 /// Builds passages from blocks. Every call gets the text, which may grow between the calls.
 #[derive(Debug)]
 pub(crate) struct PassageBuilder {
-    locations: LocationTracker,
+    locations: PassageLocationTracker,
     heading: String,
     open: Range<usize>,
-    kind: DocumentBlockKind,
+    kind: BlockSplitting,
     made: Vec<Passage>,
 }
 
 impl PassageBuilder {
-    pub(crate) fn new(locations: LocationTracker) -> Self {
+    pub(crate) fn new(locations: PassageLocationTracker) -> Self {
         let (heading, made) = Default::default();
-        Self { locations, heading, open: 0..0, kind: DocumentBlockKind::Prose, made }
+        Self { locations, heading, open: 0..0, kind: BlockSplitting::Prose, made }
     }
 
     /// Returns true if the maximum number of passages is reached.
@@ -111,7 +111,7 @@ impl PassageBuilder {
 
     /// Notes that this line of the file begins at this offset of decoded text.
     pub(crate) fn mark(&mut self, offset: usize, line: u32) {
-        let LocationTracker::Marked { marks, .. } = &mut self.locations else { return };
+        let PassageLocationTracker::Marked { marks, .. } = &mut self.locations else { return };
         while marks.last().is_some_and(|mark| mark.0 >= offset) {
             marks.pop();
         }
@@ -126,7 +126,7 @@ impl PassageBuilder {
         text: &str,
         block: Range<usize>,
         heading: &str,
-        kind: DocumentBlockKind,
+        kind: BlockSplitting,
     ) {
         let block = trimmed(text, block);
         if block.is_empty() || self.is_full() {
@@ -145,15 +145,15 @@ impl PassageBuilder {
             self.kind = kind;
         } else {
             self.open.end = block.end;
-            self.kind = if kind == DocumentBlockKind::Whole { kind } else { self.kind };
+            self.kind = if kind == BlockSplitting::Whole { kind } else { self.kind };
         }
         self.split_open(text);
     }
 
-    fn can_join(&self, block: &Range<usize>, kind: DocumentBlockKind) -> bool {
+    fn can_join(&self, block: &Range<usize>, kind: BlockSplitting) -> bool {
         let both = block.end - self.open.start;
         let is_short = self.open.len() < SHORT || block.len() < SHORT / 2;
-        let most = if kind == DocumentBlockKind::Whole { LONGEST } else { LONG };
+        let most = if kind == BlockSplitting::Whole { LONGEST } else { LONG };
         // A block that is split anyway can begin with the previous text.
         both <= USUAL
             || (is_short && both <= most)
@@ -162,7 +162,7 @@ impl PassageBuilder {
 
     /// Splits the open text while it is too long. The last part stays open.
     fn split_open(&mut self, text: &str) {
-        let most = if self.kind == DocumentBlockKind::Whole { LONGEST } else { LONG };
+        let most = if self.kind == BlockSplitting::Whole { LONGEST } else { LONG };
         if self.open.len() <= most {
             return;
         }
@@ -171,7 +171,7 @@ impl PassageBuilder {
             self.push_passage(text, trimmed(text, self.open.start..cut));
             self.open = trimmed(text, cut..self.open.end);
         }
-        self.kind = DocumentBlockKind::Prose;
+        self.kind = BlockSplitting::Prose;
     }
 
     /// Turns the open text into a passage.
@@ -222,8 +222,8 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
 mod tests {
     use super::*;
 
-    fn made(text: &str, blocks: &[(Range<usize>, &str, DocumentBlockKind)]) -> Vec<Passage> {
-        let mut passages = PassageBuilder::new(LocationTracker::counted());
+    fn made(text: &str, blocks: &[(Range<usize>, &str, BlockSplitting)]) -> Vec<Passage> {
+        let mut passages = PassageBuilder::new(PassageLocationTracker::counted());
         for (block, heading, kind) in blocks {
             passages.add(text, block.clone(), heading, *kind);
         }
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn short_neighbours_under_one_heading_are_one() {
         let text = "one\n\ntwo\n\nthree";
-        let kind = DocumentBlockKind::Prose;
+        let kind = BlockSplitting::Prose;
         let passages = made(text, &[(0..3, "A", kind), (5..8, "A", kind), (10..15, "B", kind)]);
         let texts: Vec<_> = passages.iter().map(|p| (&*p.heading, &*p.text, p.place)).collect();
         let lines = |first, last| PassageLocation::Lines(first, last);
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_line_without_end_is_parted() {
         let text = "x".repeat(100_000);
-        let passages = made(&text, &[(0..text.len(), "", DocumentBlockKind::Whole)]);
+        let passages = made(&text, &[(0..text.len(), "", BlockSplitting::Whole)]);
         assert!(passages.iter().all(|passage| passage.text.len() <= LONG));
         assert_eq!(passages.iter().map(|passage| passage.text.len()).sum::<usize>(), text.len());
     }
@@ -251,15 +251,15 @@ mod tests {
     #[test]
     fn what_belongs_together_stays_together_where_it_fits() {
         let text = "let x = 1;\n".repeat(300);
-        assert_eq!(made(&text, &[(0..text.len(), "", DocumentBlockKind::Whole)]).len(), 1);
-        assert!(made(&text, &[(0..text.len(), "", DocumentBlockKind::Prose)]).len() > 1);
+        assert_eq!(made(&text, &[(0..text.len(), "", BlockSplitting::Whole)]).len(), 1);
+        assert!(made(&text, &[(0..text.len(), "", BlockSplitting::Prose)]).len() > 1);
     }
 
     #[test]
     fn a_document_without_end_is_cut_and_says_so() {
         let text = "word and word. ".repeat(2 * MOST * LONG / 15);
-        let mut passages = PassageBuilder::new(LocationTracker::counted());
-        passages.add(&text, 0..text.len(), "", DocumentBlockKind::Prose);
+        let mut passages = PassageBuilder::new(PassageLocationTracker::counted());
+        passages.add(&text, 0..text.len(), "", BlockSplitting::Prose);
         let document = passages.finish(&text, String::new());
         assert_eq!(document.passages.len(), MOST);
         assert!(
@@ -271,6 +271,6 @@ mod tests {
 
     #[test]
     fn what_says_nothing_is_no_passage() {
-        assert!(made("---\n\n***", &[(0..8, "", DocumentBlockKind::Prose)]).is_empty());
+        assert!(made("---\n\n***", &[(0..8, "", BlockSplitting::Prose)]).is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::ParsedDocument;
 use crate::outline::Outline;
-use crate::passage_builder::{DocumentBlockKind, LocationTracker, PassageBuilder};
+use crate::passage_builder::{BlockSplitting, PassageBuilder, PassageLocationTracker};
 
 /// Adds blocks to passages under the headings above them.
 #[derive(Debug)]
@@ -17,13 +17,13 @@ pub(crate) struct SectionBuilder {
 }
 
 impl SectionBuilder {
-    pub(crate) fn new(locations: LocationTracker) -> Self {
+    pub(crate) fn new(locations: PassageLocationTracker) -> Self {
         let passages = PassageBuilder::new(locations);
         Self { passages, outline: Outline::default(), path: String::new(), lead: None }
     }
 
     /// Adds a block. It includes the headings directly before it.
-    pub(crate) fn block(&mut self, text: &str, block: Range<usize>, kind: DocumentBlockKind) {
+    pub(crate) fn block(&mut self, text: &str, block: Range<usize>, kind: BlockSplitting) {
         let start = self.lead.take().unwrap_or(block.start);
         self.passages.add(text, start..block.end, &self.path, kind);
     }
@@ -32,7 +32,7 @@ impl SectionBuilder {
     pub(crate) fn heading(&mut self, text: &str, level: usize, words: &str, start: usize) {
         let is_below = self.outline.level().is_some_and(|open| open < level);
         if self.lead.is_some() && !is_below {
-            self.block(text, start..start, DocumentBlockKind::Prose);
+            self.block(text, start..start, BlockSplitting::Prose);
         }
         self.lead.get_or_insert(start);
         self.outline.enter(level, words);
@@ -42,7 +42,7 @@ impl SectionBuilder {
     /// Returns the document.
     pub(crate) fn finish(mut self, text: &str, title: String) -> ParsedDocument {
         if self.lead.is_some() {
-            self.block(text, text.len()..text.len(), DocumentBlockKind::Prose);
+            self.block(text, text.len()..text.len(), BlockSplitting::Prose);
         }
         self.passages.finish(text, title)
     }

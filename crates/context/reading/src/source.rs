@@ -10,7 +10,7 @@ mod segments;
 use crate::lines::{self, TextLine};
 use crate::outline::Outline;
 use crate::passage_builder::PassageBuilder;
-use segments::SegmentMerger;
+use segments::SourceSegmentMerger;
 
 /// The maximum indentation of items that get their own heading, in columns.
 const FURTHEST: usize = 16;
@@ -23,8 +23,9 @@ const GOES_ON: [&str; 14] = [
 
 /// Parses a text. Source code has no title.
 pub(crate) fn read(text: &str, passages: &mut PassageBuilder) -> Option<String> {
-    let mut reader = SourceParser { outline: Outline::default(), lead: None, is_comment: false };
-    let mut segments = SegmentMerger::new(text, passages);
+    let mut reader =
+        SourceCodeParser { outline: Outline::default(), lead: None, is_comment: false };
+    let mut segments = SourceSegmentMerger::new(text, passages);
     for line in lines::lines(text, 0..text.len()) {
         if segments.is_full() {
             break;
@@ -37,7 +38,7 @@ pub(crate) fn read(text: &str, passages: &mut PassageBuilder) -> Option<String> 
 
 /// Finds items and their leading comments line by line.
 #[derive(Debug)]
-struct SourceParser {
+struct SourceCodeParser {
     outline: Outline,
     /// The start of comments and attributes directly before this line.
     lead: Option<usize>,
@@ -45,8 +46,8 @@ struct SourceParser {
     is_comment: bool,
 }
 
-impl SourceParser {
-    fn line(&mut self, line: &TextLine, segments: &mut SegmentMerger) {
+impl SourceCodeParser {
+    fn line(&mut self, line: &TextLine, segments: &mut SourceSegmentMerger) {
         let words = line.text.trim();
         if words.is_empty() {
             if !self.is_comment {

@@ -22,7 +22,7 @@ pub use toolgate_terms::fold::fold_text as fold;
 use language::{Language, OWN};
 use stop_words::LanguageTally;
 use word_cache::WordCache;
-use words::{ScanBuffers, ScanPurpose, WordSink};
+use words::{ScanBuffers, WordScanPurpose, WordSink};
 
 /// The version of the terms. An index with another version must be rebuilt, because the same text
 /// yields different terms.
@@ -61,7 +61,7 @@ impl TermIndexer {
             self.pieces = self.pieces.wrapping_add(1).max(1);
             let (piece, next) = rest.split_at(piece_end(rest));
             self.cache.make_room();
-            let language = self.scan_words(piece, ScanPurpose::Index).text_language();
+            let language = self.scan_words(piece, WordScanPurpose::Index).text_language();
             self.write(language, terms);
             rest = next;
         }
@@ -71,7 +71,7 @@ impl TermIndexer {
     pub fn query_terms(&mut self, request: &str) -> Vec<QueryTerm> {
         self.cache.make_room();
         let request = &request[..piece_end(request)];
-        let language = self.scan_words(request, ScanPurpose::Query).request_language();
+        let language = self.scan_words(request, WordScanPurpose::Query).request_language();
         let words = std::mem::take(&mut self.words);
         let telling = words.iter().filter(|at| {
             !self.cache.entry_mut(**at as usize).stop_word.is_stop_in_request(language)
@@ -101,7 +101,7 @@ impl TermIndexer {
         QueryTerm { term, other_stems: others }
     }
 
-    fn scan_words(&mut self, text: &str, purpose: ScanPurpose) -> LanguageTally {
+    fn scan_words(&mut self, text: &str, purpose: WordScanPurpose) -> LanguageTally {
         self.words.clear();
         let mut meeting = WordCollector {
             cache: &mut self.cache,

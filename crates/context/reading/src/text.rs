@@ -4,7 +4,7 @@
 //! level of a sign depends on the order in which the signs first occur.
 
 use crate::lines::{self, TextLine};
-use crate::passage_builder::DocumentBlockKind;
+use crate::passage_builder::BlockSplitting;
 use crate::section_builder::SectionBuilder;
 
 /// The signs that can underline a heading.
@@ -23,7 +23,7 @@ pub(crate) fn read(text: &str, sections: &mut SectionBuilder) -> Option<String> 
         }
         if line.is_blank() {
             if let Some(start) = open.take() {
-                sections.block(text, start..line.start, DocumentBlockKind::Prose);
+                sections.block(text, start..line.start, BlockSplitting::Prose);
             }
             continue;
         }
@@ -38,7 +38,7 @@ pub(crate) fn read(text: &str, sections: &mut SectionBuilder) -> Option<String> 
         }
     }
     if let Some(start) = open {
-        sections.block(text, start..text.len(), DocumentBlockKind::Prose);
+        sections.block(text, start..text.len(), BlockSplitting::Prose);
     }
     title
 }
@@ -66,10 +66,10 @@ fn level(line: &TextLine, next: &TextLine, signs: &mut Vec<char>) -> Option<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::passage_builder::LocationTracker;
+    use crate::passage_builder::PassageLocationTracker;
 
     fn read_all(text: &str) -> (Option<String>, Vec<(String, String)>) {
-        let mut sections = SectionBuilder::new(LocationTracker::counted());
+        let mut sections = SectionBuilder::new(PassageLocationTracker::counted());
         let title = read(text, &mut sections);
         let made = sections.finish(text, String::new()).passages;
         (title, made.into_iter().map(|passage| (passage.heading, passage.text)).collect())

@@ -9,7 +9,7 @@ use crate::passage::{QuotedPassage, fence, single_line};
 
 /// A verbatim span of a passage.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Quote {
+pub(crate) struct PassageQuote {
     /// The quoted text.
     pub text: String,
     /// The ID of the passage.
@@ -26,7 +26,7 @@ pub(crate) struct Quote {
     pub end: usize,
 }
 
-impl Quote {
+impl PassageQuote {
     /// Returns the quotation for a span, or `None` if the span is not within these passages.
     pub(crate) fn from_span(span: PassageSpan, passages: &[QuotedPassage]) -> Option<Self> {
         let passage = passages.get(span.passage)?;
@@ -76,7 +76,7 @@ pub(crate) fn details_text(kind: &str, stated: &[(&str, &Option<String>)]) -> St
 }
 
 /// Formats quotations as a list with their details, between marks that the text cannot close.
-pub(crate) fn format_quotes(notice: &str, quotes: &[(&Quote, String)]) -> String {
+pub(crate) fn format_quotes(notice: &str, quotes: &[(&PassageQuote, String)]) -> String {
     if quotes.is_empty() {
         return notice.to_owned();
     }

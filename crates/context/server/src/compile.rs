@@ -39,11 +39,11 @@ pub struct ResourceSnapshot {
 
 /// The result of storing a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CompileReport {
+pub struct ResourceCompileReport {
     /// The key of the document.
     pub key: String,
     /// Whether the document is new.
-    pub outcome: CompileOutcome,
+    pub outcome: ResourceCompileOutcome,
     /// The title of the document.
     pub title: String,
     /// The number of passages.
@@ -62,7 +62,7 @@ words! {
     /// Whether a stored document is new, changed or unchanged.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
     #[serde(rename_all = "lowercase")]
-    pub enum CompileOutcome {
+    pub enum ResourceCompileOutcome {
         /// It is new.
         Added = "added",
         /// It replaced an earlier version.
@@ -82,20 +82,20 @@ pub async fn compile(
     library: &Library,
     pdf: &PdfReader,
     resource: ResourceSnapshot,
-) -> Result<CompileReport, ContextError> {
+) -> Result<ResourceCompileReport, ContextError> {
     let key = resource_key(&resource.server, &resource.uri);
     let (digest, bytes) = (digest(&resource.parts), size(&resource.parts));
     let known = library.find_document(&key).await?;
     // Parse it even if it did not change, because every report contains the remarks on its parts.
     let read = document::read(pdf, &resource).await?;
     let outcome = match &known {
-        None => CompileOutcome::Added,
+        None => ResourceCompileOutcome::Added,
         Some(card) if is_unchanged(card, digest, &resource, &read.document.title) => {
-            CompileOutcome::Unchanged
+            ResourceCompileOutcome::Unchanged
         }
-        Some(_) => CompileOutcome::Changed,
+        Some(_) => ResourceCompileOutcome::Changed,
     };
-    let compiled = CompileReport {
+    let compiled = ResourceCompileReport {
         outcome,
         title: read.document.title.clone(),
         passages: read.document.passages.len() as u64,
@@ -105,7 +105,7 @@ pub async fn compile(
         remarks: read.remarks,
         key: key.clone(),
     };
-    if outcome != CompileOutcome::Unchanged {
+    if outcome != ResourceCompileOutcome::Unchanged {
         let ResourceSnapshot { server, uri, trust, .. } = resource;
         let stamp = SourceStamp { digest, bytes, modified: now() };
         let origin = DocumentOrigin::Resource { server, uri };

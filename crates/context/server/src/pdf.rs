@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::{ConfinedLimits, ConfinedOutcome, HelperProgram, run_confined};
+use toolgate_host::{ConfinedLimits, ConfinedOutcome, LaunchHelperProgram, run_confined};
 use toolgate_reading::ParsedDocument;
 
 use crate::pdf_pages;
@@ -74,18 +74,18 @@ pub(crate) struct PdfPages {
 
 /// Reads PDFs. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct PdfReader(Option<HelperProgram>);
+pub struct PdfReader(Option<LaunchHelperProgram>);
 
 impl PdfReader {
     /// Uses this program as the helper if its `main` called [`helper_main`]; otherwise refuses
     /// PDFs.
     pub fn current() -> Self {
-        Self(ANSWERED.load(Ordering::Relaxed).then(HelperProgram::current_exe))
+        Self(ANSWERED.load(Ordering::Relaxed).then(LaunchHelperProgram::current_exe))
     }
 
     /// Uses another program as the helper, whose `main` calls [`helper_main`], such as `toolgate`.
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        Self(Some(HelperProgram::at_path(path)))
+        Self(Some(LaunchHelperProgram::at_path(path)))
     }
 
     /// Refuses all PDFs.

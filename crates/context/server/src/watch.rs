@@ -52,7 +52,7 @@ pub type WatchCallback<'a> = &'a mut (dyn FnMut(WatchEvent) + Send);
 /// Ingests these paths, and again whatever changes in them, until the ingester is stopped or the
 /// future is dropped.
 pub async fn watch_paths(ingest: &Ingester, paths: &[PathBuf], on_event: WatchCallback<'_>) {
-    let mut follower = PathWatcher::new(ingest, paths);
+    let mut follower = IngestWatcher::new(ingest, paths);
     tokio::select! {
         () = follower.run(on_event) => {}
         () = ingest.wait_for_stop() => {}
@@ -78,7 +78,7 @@ pub async fn keep_current(ingest: &Ingester, paths: &[PathBuf]) {
 }
 
 /// Watches several paths and ingests their changes.
-struct PathWatcher<'a> {
+struct IngestWatcher<'a> {
     ingest: &'a Ingester,
     roots: Vec<WatchedPath>,
     signal: Arc<ChangeSignal>,
@@ -120,7 +120,7 @@ struct PathChanges {
     rescan_all: bool,
 }
 
-impl<'a> PathWatcher<'a> {
+impl<'a> IngestWatcher<'a> {
     fn new(ingest: &'a Ingester, paths: &[PathBuf]) -> Self {
         let signal = Arc::<ChangeSignal>::default();
         let heard = signal.clone();

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgate_dialects::{Dialect, EditError, FileRef, ParsedFile, WrittenDocument};
+use toolgate_dialects::{Dialect, EditError, FileRef, ParsedFile, WrittenConfigText};
 use toolgate_model::{ConfigScope, ServerName, ServerSpec};
 
 use crate::{
@@ -92,7 +92,7 @@ impl ConfigDocument {
         &self,
         text: &str,
         spec: &ServerSpec,
-    ) -> Result<WrittenDocument, ConfigError> {
+    ) -> Result<WrittenConfigText, ConfigError> {
         self.dialect.set(text, spec, &self.at).map_err(|it| self.edit_error(it))
     }
 

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use toolgate_dialects::{FileContext, FileRef, LocatedValue};
+use toolgate_dialects::{FileContextSettings, FileRef, LocatedValue};
 use toolgate_model::{ContextSettings, Diagnostic};
 
 use crate::Home;
@@ -21,7 +21,7 @@ pub(crate) fn merge_context(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ContextSettings {
     for layer in layers.iter().filter(|layer| layer.is_project()) {
-        let FileContext { offer, names, folders, trusted } = &layer.parsed.settings.context;
+        let FileContextSettings { offer, names, folders, trusted } = &layer.parsed.settings.context;
         let settings = [
             ("offer".to_owned(), offer.as_ref().map(|it| it.at)),
             ("names".to_owned(), names.as_ref().map(|it| it.at)),
@@ -33,7 +33,7 @@ pub(crate) fn merge_context(
     let counts = |layer: &&ConfigLayer| !layer.is_project();
     let counting =
         || layers.iter().filter(counts).map(|it| (&it.file.at, &it.parsed.settings.context));
-    let paths = |read: fn(&FileContext) -> &Option<LocatedValue<Vec<PathBuf>>>| {
+    let paths = |read: fn(&FileContextSettings) -> &Option<LocatedValue<Vec<PathBuf>>>| {
         let nearest = counting().find_map(|(file, it)| Some((file, read(it).as_ref()?)));
         nearest.map(|(file, paths)| absolute(&paths.value, file, home)).unwrap_or_default()
     };

@@ -11,7 +11,7 @@ use toolgate_model::{Diagnostic, ErrorCode, HttpSpec, Secret, ServerSpec, Transp
 use crate::{Plan, PlanEntry, StartStatus};
 
 /// Values of variables or headers, by name.
-type SecretTexts = BTreeMap<String, Secret<String>>;
+type NamedSecretValues = BTreeMap<String, Secret<String>>;
 
 /// The properties that all entries for the same server share.
 #[derive(PartialEq, Eq, Hash)]
@@ -19,13 +19,13 @@ enum ServerIdentity<'p> {
     Process {
         command: &'p str,
         args: &'p [String],
-        env: &'p SecretTexts,
+        env: &'p NamedSecretValues,
         env_file: Option<&'p PathBuf>,
         inherit: &'p [String],
     },
     Endpoint {
         url: &'p str,
-        headers: &'p SecretTexts,
+        headers: &'p NamedSecretValues,
     },
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toolgate_dialects::template::{self, TemplateVariable, VariableSource};
 use toolgate_model::{
-    ConfigScope, Digest, EnvFile, Posture, ProjectFile, Secret, ServerFiles, StdioSpec,
+    ConfigScope, Digest, EnvFile, LaunchFiles, LaunchProjectFile, Posture, Secret, StdioSpec,
     TransportSpec, is_loader_variable,
 };
 
@@ -26,9 +26,12 @@ pub(crate) fn read(entry: &mut PlanEntry, environment: &Environment, posture: Po
     let TransportSpec::Stdio(stdio) = &mut entry.spec.transport else { return };
     let env_file = stdio.env_file.as_deref();
     let env_file = env_file.and_then(|path| read_env_file(path, &environment, is_proposed));
-    let named =
-        project.map(|project| ProjectFileFinder { project, environment: &environment, posture });
-    let mut files = ServerFiles { env_file, project: Vec::new() };
+    let named = project.map(|project| LaunchProjectFileFinder {
+        project,
+        environment: &environment,
+        posture,
+    });
+    let mut files = LaunchFiles { env_file, project: Vec::new() };
     if let Some(named) = named {
         files.project = named.all(stdio, files.env_file.as_ref());
     }
@@ -59,18 +62,18 @@ fn expand(text: &str, environment: &Environment, is_proposed: bool) -> Option<St
 }
 
 /// Finds the files of a project that a process is started with.
-struct ProjectFileFinder<'e> {
+struct LaunchProjectFileFinder<'e> {
     project: PathBuf,
     environment: &'e Environment,
     posture: Posture,
 }
 
-impl ProjectFileFinder<'_> {
-    fn all(&self, stdio: &StdioSpec, env_file: Option<&EnvFile>) -> Vec<ProjectFile> {
+impl LaunchProjectFileFinder<'_> {
+    fn all(&self, stdio: &StdioSpec, env_file: Option<&EnvFile>) -> Vec<LaunchProjectFile> {
         let folder = stdio.cwd.as_deref().and_then(Path::to_str);
         let folder = folder.and_then(|cwd| expand(cwd, self.environment, true)).map(PathBuf::from);
         let folder = folder.unwrap_or_else(|| self.project.clone());
-        let mut found: Vec<ProjectFile> = Vec::new();
+        let mut found: Vec<LaunchProjectFile> = Vec::new();
         let mut look = |text: &str, is_folder_meant: bool| {
             let Some(written) = expand(text, self.environment, true) else { return };
             // `--config=server.json`
@@ -87,7 +90,7 @@ impl ProjectFileFinder<'_> {
                 };
                 if path.starts_with(&project) && !found.iter().any(|it| it.path == path) {
                     let digest = self.digest(&path);
-                    found.push(ProjectFile { written: text.to_owned(), path, digest });
+                    found.push(LaunchProjectFile { written: text.to_owned(), path, digest });
                 }
             }
         };

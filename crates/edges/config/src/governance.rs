@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use toolgate_dialects::{FileApprovals, FileSettings, LocatedValue, Permissions, RuleTranslation};
+use toolgate_dialects::{
+    FileApprovalSettings, FileSettings, LocatedValue, Permissions, RuleTranslation,
+};
 use toolgate_model::{
     ApprovalChannel, ApprovalSettings, Diagnostic, DiagnosticSeverity, Effect, ErrorCode,
     GovernanceSettings, Origin, PolicyMode, Posture, RuleSet, RuleSpec,
@@ -152,9 +154,9 @@ fn approvals(
         diagnostics.extend(report_project_approvals(layer));
     }
     let said = |layer: &&ConfigLayer| layer.parsed.settings.approvals.clone();
-    let said: Vec<FileApprovals> = own.iter().map(said).collect();
+    let said: Vec<FileApprovalSettings> = own.iter().map(said).collect();
     let usual = ApprovalSettings::default();
-    let time = |of: fn(&FileApprovals) -> Option<LocatedValue<Duration>>| {
+    let time = |of: fn(&FileApprovalSettings) -> Option<LocatedValue<Duration>>| {
         said.iter().find_map(of).map(|found| found.value)
     };
     let terminal = StrictnessRank {
@@ -223,7 +225,7 @@ fn via(
 
 /// Reports approval settings of a project's file, which have no effect.
 fn report_project_approvals(layer: &ConfigLayer) -> impl Iterator<Item = Diagnostic> {
-    let FileApprovals { via, clients, wait, expiry, from_client_terminal } =
+    let FileApprovalSettings { via, clients, wait, expiry, from_client_terminal } =
         &layer.parsed.settings.approvals;
     let settings = [
         ("via".to_owned(), via.map(|it| it.at)),

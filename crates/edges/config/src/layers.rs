@@ -20,7 +20,7 @@ use crate::files::{ConfigLayer, project_folders};
 use crate::gateway_loop::gateway_loop_reason;
 use crate::settings::merge_settings;
 use crate::{
-    ConfigError, ConfigSources, Environment, Home, LastGoodFiles, Plan, PlanEntry, PlanFile,
+    ConfigError, ConfigSources, Environment, Home, LastGoodFiles, Plan, PlanEntry, PlanSourceFile,
     SecretStore, StartStatus, VariableContext, duplicates, file_contents, overrides,
     project_restrictions, stable_read, start_status, unenforced, variables,
 };
@@ -78,8 +78,8 @@ pub fn reload(
     Ok(plan)
 }
 
-fn plan_file(layer: &ConfigLayer) -> PlanFile {
-    PlanFile {
+fn plan_file(layer: &ConfigLayer) -> PlanSourceFile {
+    PlanSourceFile {
         path: layer.file.path().to_owned(),
         dialect: layer.file.dialect,
         scope: layer.scope(),

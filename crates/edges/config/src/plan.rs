@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use toolgate_dialects::{Dialect, InputSpec, Permissions};
 use toolgate_model::{
-    ConfigScope, Diagnostic, Digest, EnvFile, Origin, Posture, ResolvedServer, ServerFiles,
+    ConfigScope, Diagnostic, Digest, EnvFile, LaunchFiles, Origin, Posture, ResolvedServer,
     ServerName, ServerSpec, StartBlock, TransportSpec,
 };
 
 use crate::file_locations::FileRank;
 use crate::{
-    ConfigError, Environment, Home, PlanSettings, SecretStore, consent_text, file_contents, resolve,
+    ConfigError, Environment, Home, MergedSettings, SecretStore, consent_text, file_contents,
+    resolve,
 };
 
 /// Where to look for configuration.
@@ -41,11 +42,11 @@ pub struct Plan {
     /// The servers, nearest file first, in the order of the file.
     pub entries: Vec<PlanEntry>,
     /// The settings for all servers.
-    pub settings: PlanSettings,
+    pub settings: MergedSettings,
     /// The values that the user is asked for, nearest file first, without duplicates.
     pub inputs: Vec<InputSpec>,
     /// The files that were read, nearest first.
-    pub files: Vec<PlanFile>,
+    pub files: Vec<PlanSourceFile>,
     /// The problems in the files, sorted by file and line.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -59,7 +60,7 @@ impl Plan {
     /// Returns the files, besides the configuration, whose content affects a server.
     pub fn bound_files(&self) -> Vec<PathBuf> {
         let files = self.entries.iter().filter_map(PlanEntry::files);
-        let paths = files.flat_map(|ServerFiles { env_file, project }| {
+        let paths = files.flat_map(|LaunchFiles { env_file, project }| {
             let pinned = project.iter().filter(|file| file.digest.is_some());
             env_file.iter().map(|EnvFile { path, .. }| path).chain(pinned.map(|file| &file.path))
         });
@@ -69,7 +70,7 @@ impl Plan {
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanFile {
+pub struct PlanSourceFile {
     /// The path of the file.
     pub path: PathBuf,
     /// The dialect of the file.
@@ -114,7 +115,7 @@ impl PlanEntry {
     }
 
     /// Returns the files that the process is started with.
-    fn files(&self) -> Option<&ServerFiles> {
+    fn files(&self) -> Option<&LaunchFiles> {
         match &self.spec.transport {
             TransportSpec::Stdio(stdio) => Some(&stdio.files),
             _ => None,
@@ -130,7 +131,7 @@ impl PlanEntry {
     /// for a project's server if a file that its consent covers has changed.
     pub fn resolve(&self, environment: &Environment) -> Result<ResolvedServer, ConfigError> {
         let mut now = self.clone();
-        let is_pinned = |files: &ServerFiles| files.project.iter().any(|it| it.digest.is_some());
+        let is_pinned = |files: &LaunchFiles| files.project.iter().any(|it| it.digest.is_some());
         let posture = match self.files().is_some_and(is_pinned) {
             true => Posture::Governed,
             false => Posture::Personal,

@@ -4,7 +4,8 @@
 //! stricter, but cannot grant trust. Every removed setting is reported.
 
 use toolgate_model::{
-    ApprovalMode, ConfigScope, Diagnostic, ErrorCode, Origin, ServerSpec, ToolSpec, has_tag_word,
+    ApprovalMode, ConfigScope, DeclaredTool, Diagnostic, ErrorCode, Origin, ServerSpec,
+    has_tag_word,
 };
 use toolgate_policy::Policy;
 
@@ -33,7 +34,7 @@ pub(crate) fn tighten(spec: &mut ServerSpec, origin: &Origin) -> Vec<Diagnostic>
     if spec.selection.approval.take_if(|it| *it == ApprovalMode::Never).is_some() {
         removed.push(("`approval` = \"never\"".to_owned(), own));
     }
-    let never = |(name, tool): (&String, &mut ToolSpec)| {
+    let never = |(name, tool): (&String, &mut DeclaredTool)| {
         tool.approval.take_if(|it| *it == ApprovalMode::Never).map(|_| name.clone())
     };
     let never: Vec<_> = spec.selection.tools.iter_mut().filter_map(never).collect();
@@ -107,17 +108,17 @@ mod tests {
             ..plain.clone()
         };
         spec.selection.approval = Some(ApprovalMode::Never);
-        let tool = |approval, tags: &[&str]| ToolSpec {
+        let tool = |approval, tags: &[&str]| DeclaredTool {
             approval: Some(approval),
             tags: Some(tags.iter().map(ToString::to_string).collect()),
-            ..ToolSpec::default()
+            ..DeclaredTool::default()
         };
         spec.selection.tools.insert("log".into(), tool(ApprovalMode::Never, &["idempotent", "x"]));
         spec.selection.tools.insert("push".into(), tool(ApprovalMode::Always, &["reader"]));
         let removed = tighten(&mut spec, &Origin::built_in());
         assert_eq!(removed.len(), 7, "{removed:#?}");
         let mut left = ServerSpec { tags: Some(vec!["mcp.git".into()]), ..plain };
-        let log = ToolSpec { approval: None, ..tool(ApprovalMode::Never, &["x"]) };
+        let log = DeclaredTool { approval: None, ..tool(ApprovalMode::Never, &["x"]) };
         left.selection.tools.insert("log".into(), log);
         left.selection.tools.insert("push".into(), tool(ApprovalMode::Always, &["reader"]));
         assert_eq!(spec, left);

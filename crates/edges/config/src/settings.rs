@@ -14,7 +14,7 @@ use crate::{Home, context, governance, profiles};
 
 /// The settings for all servers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PlanSettings {
+pub struct MergedSettings {
     /// The absolute folders that `roots/list` returns.
     pub roots: Vec<PathBuf>,
     /// The naming style of exposed names.
@@ -36,7 +36,7 @@ pub(crate) fn merge_settings(
     layers: &[ConfigLayer],
     home: &Home,
     diagnostics: &mut Vec<Diagnostic>,
-) -> PlanSettings {
+) -> MergedSettings {
     let read =
         |layer: &ConfigLayer| Some((layer.file.at.clone(), layer.parsed.settings.roots.clone()?));
     let roots = layers.iter().find_map(read).map(|(file, roots)| {
@@ -44,7 +44,7 @@ pub(crate) fn merge_settings(
             roots.into_iter().filter_map(|root| resolve_root(&root, &file, home, diagnostics));
         places.collect()
     });
-    PlanSettings {
+    MergedSettings {
         roots: roots.unwrap_or_default(),
         naming: user_setting(layers, "naming", |it| it.naming, diagnostics).unwrap_or_default(),
         profiles: profiles::merge_profiles(layers, diagnostics),

@@ -14,7 +14,7 @@ use toolgate_model::time;
 use crate::batch::RecordBatch;
 use crate::chain::{ChainHead, RecordTime};
 use crate::checkpoint::CheckpointWriter;
-use crate::disk::{AppendFile, Disk};
+use crate::disk::{AppendFile, JournalDisk};
 use crate::key::CheckpointSigner;
 use crate::layout::{self, JournalPaths, LOCK};
 use crate::private_files;
@@ -22,7 +22,7 @@ use crate::private_files;
 /// A chain that is being written.
 #[derive(Debug)]
 pub(crate) struct ChainFile {
-    disk: Arc<dyn Disk>,
+    disk: Arc<dyn JournalDisk>,
     folder: PathBuf,
     /// The length at which a segment is closed.
     segment_bytes: u64,
@@ -44,7 +44,7 @@ pub(crate) struct ChainFile {
 impl ChainFile {
     /// Begins a chain in its own folder.
     pub(crate) fn begin(
-        disk: Arc<dyn Disk>,
+        disk: Arc<dyn JournalDisk>,
         places: &JournalPaths,
         segment_bytes: u64,
     ) -> io::Result<Self> {

@@ -17,7 +17,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::chain::{ChainHash, ChainHead, ChainLink, origin};
-use crate::disk::{AppendFile, Disk, RealDisk};
+use crate::disk::{AppendFile, JournalDisk, RealDisk};
 use crate::key::{CheckpointSigner, JournalPublicKey};
 use crate::private_files;
 
@@ -80,14 +80,19 @@ impl CheckpointWriter {
     }
 
     /// Signs a checkpoint. `last` is true for the end of the chain.
-    pub(crate) fn sign(&mut self, head: &ChainHead, last: bool, disk: &dyn Disk) -> io::Result<()> {
+    pub(crate) fn sign(
+        &mut self,
+        head: &ChainHead,
+        last: bool,
+        disk: &dyn JournalDisk,
+    ) -> io::Result<()> {
         self.last = Instant::now();
         let signed = self.write(head, last, disk);
         self.failing = signed.is_err();
         signed
     }
 
-    fn write(&mut self, head: &ChainHead, last: bool, disk: &dyn Disk) -> io::Result<()> {
+    fn write(&mut self, head: &ChainHead, last: bool, disk: &dyn JournalDisk) -> io::Result<()> {
         if self.file.is_none() {
             disk.create_folder(self.path.parent().unwrap_or(Path::new(".")))?;
             self.file = Some(disk.create(&self.path)?);

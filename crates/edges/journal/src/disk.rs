@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::private_files;
 
 /// A disk.
-pub(crate) trait Disk: Debug + Send + Sync {
+pub(crate) trait JournalDisk: Debug + Send + Sync {
     /// Creates a folder and its parents, accessible only to the user. Syncs it to disk.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
@@ -33,7 +33,7 @@ pub(crate) trait AppendFile: Debug + Send {
 #[derive(Debug)]
 pub(crate) struct RealDisk;
 
-impl Disk for RealDisk {
+impl JournalDisk for RealDisk {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         if path.is_dir() {
             return Ok(());

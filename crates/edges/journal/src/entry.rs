@@ -116,13 +116,13 @@ pub struct DecidedCall {
     #[serde(default, deserialize_with = "raw_json")]
     pub arguments: Option<String>,
     /// The summary of arguments that were too long.
-    pub oversize: Option<OversizeSummary>,
+    pub oversize: Option<OversizeJournalValue>,
     /// The redacted other parameters that reached the server, as JSON. `None` if they were too long
     /// or there were none.
     #[serde(default, deserialize_with = "raw_json")]
     pub other_params: Option<String>,
     /// The summary of other parameters that were too long.
-    pub other_params_oversize: Option<Box<OversizeSummary>>,
+    pub other_params_oversize: Option<Box<OversizeJournalValue>>,
     /// Whether the call is read-only.
     pub read_only: bool,
     /// The tags of the capability.
@@ -146,7 +146,7 @@ impl DecidedCall {
 
 /// The summary of a value that is too long for the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct OversizeSummary {
+pub struct OversizeJournalValue {
     /// Its length in bytes.
     pub bytes: u64,
     /// Its digest.
@@ -210,7 +210,7 @@ fn parse_event(raw: &str) -> serde_json::Result<EntryEvent> {
     match &*r#type {
         "decided" => serde_json::from_str(raw).map(EntryEvent::Decided),
         "noted" => {
-            let NotedEventJson { kind, detail } = serde_json::from_str(raw)?;
+            let JournalNoteJson { kind, detail } = serde_json::from_str(raw)?;
             Ok(EntryEvent::Noted { kind, detail: detail.get().to_owned() })
         }
         _ => serde_json::from_str(raw),
@@ -266,7 +266,7 @@ struct EventTypeJson<'a> {
 
 /// The JSON form of [`EntryEvent::Noted`].
 #[derive(Deserialize)]
-struct NotedEventJson<'a> {
+struct JournalNoteJson<'a> {
     kind: String,
     #[serde(borrow)]
     detail: &'a RawValue,

@@ -37,7 +37,7 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwap;
 use toolgate_model::{Effect, Mask};
 
-pub use entry::{DecidedCall, EntryEvent, JournalEntry, OversizeSummary};
+pub use entry::{DecidedCall, EntryEvent, JournalEntry, OversizeJournalValue};
 pub use error::JournalError;
 pub use follow::JournalFollower;
 pub use key::JournalPublicKey;
@@ -46,7 +46,7 @@ pub use read::{JournalEntries, read, read_since};
 pub use record::{JournalEvent, JournalOutcome, JournalRecord, params_digest};
 pub use verify::{JournalProblem, JournalProblemKind, VerifyReport, verify};
 
-use disk::{Disk, RealDisk};
+use disk::{JournalDisk, RealDisk};
 use queue::RecordQueue;
 use writer::JournalWriter;
 
@@ -63,7 +63,7 @@ pub struct Journal {
     queue: Arc<RecordQueue>,
     mask: OnceLock<Arc<ArcSwap<Mask>>>,
     paths: JournalPaths,
-    disk: Arc<dyn Disk>,
+    disk: Arc<dyn JournalDisk>,
     segment_bytes: u64,
 }
 
@@ -74,7 +74,7 @@ impl Journal {
         Self::with_disk(Arc::new(RealDisk), JournalPaths::for_folder(folder), SEGMENT_BYTES)
     }
 
-    fn with_disk(disk: Arc<dyn Disk>, paths: JournalPaths, segment_bytes: u64) -> Self {
+    fn with_disk(disk: Arc<dyn JournalDisk>, paths: JournalPaths, segment_bytes: u64) -> Self {
         let queue = Arc::new(RecordQueue::new(paths.folder.clone()));
         Self { queue, mask: OnceLock::new(), paths, disk, segment_bytes }
     }

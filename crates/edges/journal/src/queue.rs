@@ -31,7 +31,7 @@ pub(crate) struct RecordQueue {
     pub(crate) folder: PathBuf,
     state: Mutex<RecordQueueState>,
     wake: Condvar,
-    pub(crate) progress: watch::Sender<WriteProgress>,
+    pub(crate) progress: watch::Sender<JournalWriteProgress>,
     writable: AtomicBool,
     /// Until when writes are expected to succeed, in microseconds since `began`.
     proven: AtomicU64,
@@ -40,7 +40,7 @@ pub(crate) struct RecordQueue {
 
 /// The progress of the writer.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct WriteProgress {
+pub(crate) struct JournalWriteProgress {
     /// The position of the last record on disk.
     pub(crate) synced: u64,
     /// The error, while writing fails.
@@ -85,7 +85,7 @@ impl RecordQueue {
             folder,
             state: Mutex::default(),
             wake: Condvar::new(),
-            progress: watch::Sender::new(WriteProgress::default()),
+            progress: watch::Sender::new(JournalWriteProgress::default()),
             writable: AtomicBool::new(true),
             proven: AtomicU64::new(0),
             began: Instant::now(),

@@ -155,7 +155,7 @@ pub(crate) fn verify_ended_chain(
 
 /// The hashes that the checkpoints of a chain have signed, by record number.
 #[derive(Default)]
-struct SignedHashes {
+struct SignedRecordHashes {
     hashes: BTreeMap<u64, (ChainHash, u64)>,
     path: PathBuf,
     /// The number of records that the last checkpoint covers.
@@ -216,9 +216,10 @@ impl ChainVerifier<'_> {
         &mut self,
         path: Option<&Path>,
         key: Option<&JournalPublicKey>,
-    ) -> SignedHashes {
-        let Some(path) = path else { return SignedHashes::default() };
-        let mut marks = SignedHashes { path: path.to_owned(), ..SignedHashes::default() };
+    ) -> SignedRecordHashes {
+        let Some(path) = path else { return SignedRecordHashes::default() };
+        let mut marks =
+            SignedRecordHashes { path: path.to_owned(), ..SignedRecordHashes::default() };
         let mut at = self.start_of(path);
         let written = match fs::read(path) {
             Ok(written) => written,
@@ -256,7 +257,7 @@ impl ChainVerifier<'_> {
     /// and whether it closes the chain.
     fn verify_records(
         &mut self,
-        marks: &mut SignedHashes,
+        marks: &mut SignedRecordHashes,
     ) -> Result<(ChainCursor, bool), JournalError> {
         let mut at = self.start_of(&self.chain.folder);
         let segments = self.chain.segments()?;
@@ -281,7 +282,7 @@ impl ChainVerifier<'_> {
     }
 
     /// Verifies the chain: its records, and that its end is signed.
-    fn verify_chain(&mut self, mut marks: SignedHashes) -> Result<(), JournalError> {
+    fn verify_chain(&mut self, mut marks: SignedRecordHashes) -> Result<(), JournalError> {
         let (at, closed) = self.verify_records(&mut marks)?;
         let signed = marks.signed;
         let behind = at.head.seq.saturating_sub(signed);
@@ -334,7 +335,7 @@ impl ChainVerifier<'_> {
     fn verify_segment(
         &mut self,
         at: &mut ChainCursor,
-        marks: &mut SignedHashes,
+        marks: &mut SignedRecordHashes,
         is_last: bool,
     ) -> bool {
         let mut reader = match File::open(&at.file) {
@@ -380,7 +381,7 @@ impl ChainVerifier<'_> {
     }
 
     /// Verifies one record.
-    fn verify_record(&mut self, at: &mut ChainCursor, line: &[u8], marks: &mut SignedHashes) {
+    fn verify_record(&mut self, at: &mut ChainCursor, line: &[u8], marks: &mut SignedRecordHashes) {
         self.report.records += 1;
         if self.report.records.is_multiple_of(1024) {
             (self.on_progress)(self.report.records);

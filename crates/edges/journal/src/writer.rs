@@ -13,7 +13,7 @@ use toolgate_model::Mask;
 
 use crate::batch::RecordBatch;
 use crate::chain_file::ChainFile;
-use crate::disk::Disk;
+use crate::disk::JournalDisk;
 use crate::layout::JournalPaths;
 use crate::queue::{RecordQueue, WriterJob};
 use crate::recover;
@@ -28,7 +28,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 pub(crate) struct JournalWriter {
     pub(crate) queue: Arc<RecordQueue>,
     pub(crate) paths: JournalPaths,
-    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) disk: Arc<dyn JournalDisk>,
     pub(crate) segment_bytes: u64,
 }
 

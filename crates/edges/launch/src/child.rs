@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::guarantee::TreeGuarantee;
 use crate::process_tree::{ProcessTree, StartedProcess, killed_status};
-use crate::stderr::{self, StderrLogOptions, StderrRing};
+use crate::stderr::{self, ServerStderrLogOptions, StderrRing};
 
 /// How long a process tree may take to shut down before it is killed.
 pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
@@ -44,7 +44,7 @@ pub struct ChildProcess {
 impl ChildProcess {
     pub(crate) fn start_supervised(
         started: StartedProcess,
-        log_options: StderrLogOptions,
+        log_options: ServerStderrLogOptions,
         guarantee: TreeGuarantee,
     ) -> Self {
         let StartedProcess { tree, pid, stdin, stdout, stderr: pipe } = started;

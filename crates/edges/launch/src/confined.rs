@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::LaunchError;
-use crate::helper::HelperProgram;
+use crate::helper::LaunchHelperProgram;
 
 /// How many bytes of a task's stderr are kept.
 const LAST_WORDS: u64 = 4096;
@@ -56,7 +56,7 @@ pub enum ConfinedOutcome {
 /// The helper's `main` must handle the arguments. Otherwise the program would simply run a second
 /// time.
 pub fn run_confined(
-    helper: &HelperProgram,
+    helper: &LaunchHelperProgram,
     args: &[&str],
     input: File,
     bounds: &ConfinedLimits,
@@ -96,7 +96,7 @@ pub fn run_confined(
 
 #[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
 fn start(
-    helper: &HelperProgram,
+    helper: &LaunchHelperProgram,
     args: &[&str],
     input: File,
     bounds: &ConfinedLimits,

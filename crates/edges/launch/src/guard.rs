@@ -20,8 +20,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, waitpid};
 
-use crate::sys::{self, ForkSide};
-use message::{HelperFailure, HelperReport, HelperStep, SpawnRequest};
+use crate::sys::{self, ProcessForkSide};
+use message::{LaunchHelperFailure, LaunchHelperReport, LaunchHelperStep, SpawnRequest};
 
 /// Runs the helper. `mode` is the second argument of a helper call.
 pub(crate) fn main(mode: Option<&OsStr>) -> ExitCode {
@@ -48,8 +48,8 @@ fn probe() -> io::Result<()> {
 /// has a pidfd (Linux 5.3), without which its outer process id is unknown.
 fn check_namespace_fork() -> io::Result<()> {
     match sys::fork()? {
-        ForkSide::Child => std::process::exit(0),
-        ForkSide::Parent(child) => {
+        ProcessForkSide::Child => std::process::exit(0),
+        ProcessForkSide::Parent(child) => {
             pidfd_open(child, PidfdFlags::empty())?;
             retry_on_intr(|| waitpid(Some(child), WaitOptions::empty()))?;
             Ok(())
@@ -68,7 +68,7 @@ fn run_guard(in_namespace: bool) -> io::Result<()> {
         Ok(HelperRole::Guard { reaper, reports }) => watch(reaper, reports),
         Ok(HelperRole::Reaper { request, reports }) => reaper::run(request, reports, in_namespace),
         Err(failure) => {
-            send_report(HelperReport::Failed(failure));
+            send_report(LaunchHelperReport::Failed(failure));
             Ok(())
         }
     }
@@ -80,34 +80,35 @@ enum HelperRole {
     Reaper { request: SpawnRequest, reports: io::PipeWriter },
 }
 
-fn fork_reaper(in_namespace: bool) -> Result<HelperRole, HelperFailure> {
+fn fork_reaper(in_namespace: bool) -> Result<HelperRole, LaunchHelperFailure> {
     let leash = io::stdin();
-    let request = SpawnRequest::receive(leash.as_fd()).map_err(HelperStep::Request.failed())?;
-    rustix::process::setsid().map_err(HelperStep::Session.failed())?;
+    let request =
+        SpawnRequest::receive(leash.as_fd()).map_err(LaunchHelperStep::Request.failed())?;
+    rustix::process::setsid().map_err(LaunchHelperStep::Session.failed())?;
     // Processes that outlive the reaper become children of the guard.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-        .map_err(HelperStep::Session.failed())?;
+        .map_err(LaunchHelperStep::Session.failed())?;
     if in_namespace {
-        namespace::enter().map_err(HelperStep::Namespace.failed())?;
+        namespace::enter().map_err(LaunchHelperStep::Namespace.failed())?;
     }
-    let (ours, theirs) = io::pipe().map_err(HelperStep::Fork.failed())?;
+    let (ours, theirs) = io::pipe().map_err(LaunchHelperStep::Fork.failed())?;
     // Each side drops its copy of the other's pipe end here. The guard also drops the server's
     // pipes.
-    Ok(match sys::fork().map_err(HelperStep::Fork.failed())? {
-        ForkSide::Parent(reaper) => HelperRole::Guard { reaper, reports: ours },
-        ForkSide::Child => HelperRole::Reaper { request, reports: theirs },
+    Ok(match sys::fork().map_err(LaunchHelperStep::Fork.failed())? {
+        ProcessForkSide::Parent(reaper) => HelperRole::Guard { reaper, reports: ours },
+        ProcessForkSide::Child => HelperRole::Reaper { request, reports: theirs },
     })
 }
 
 fn watch(reaper: Pid, mut reports: io::PipeReader) -> io::Result<()> {
-    let mut status = HelperReport::Exited(KILLED);
+    let mut status = LaunchHelperReport::Exited(KILLED);
     loop {
         match next_event(&reports) {
-            GuardEvent::LeashEnded => break,
-            GuardEvent::Terminate => descendants::signal(reaper, Signal::TERM),
-            GuardEvent::Reported => match HelperReport::read(&mut reports) {
+            ProcessGuardEvent::LeashEnded => break,
+            ProcessGuardEvent::Terminate => descendants::signal(reaper, Signal::TERM),
+            ProcessGuardEvent::Reported => match LaunchHelperReport::read(&mut reports) {
                 // Sent last, so that its reader can rely on the end of the tree.
-                Ok(report @ HelperReport::Exited(_)) => status = report,
+                Ok(report @ LaunchHelperReport::Exited(_)) => status = report,
                 Ok(report) => send_report(report),
                 Err(_) => break,
             },
@@ -124,7 +125,7 @@ fn watch(reaper: Pid, mut reports: io::PipeReader) -> io::Result<()> {
 const KILLED: i32 = 9;
 
 /// An event that the guard waits for.
-enum GuardEvent {
+enum ProcessGuardEvent {
     LeashEnded,
     Terminate,
     Reported,
@@ -132,25 +133,25 @@ enum GuardEvent {
 
 /// Waits for the next event. Treats an error as the end of the leash, which can no longer be
 /// watched.
-fn next_event(reports: &io::PipeReader) -> GuardEvent {
+fn next_event(reports: &io::PipeReader) -> ProcessGuardEvent {
     let leash = io::stdin();
     let mut awaited = [PollFd::new(&leash, PollFlags::IN), PollFd::new(reports, PollFlags::IN)];
     if retry_on_intr(|| poll(&mut awaited, None)).is_err() {
-        return GuardEvent::LeashEnded;
+        return ProcessGuardEvent::LeashEnded;
     }
     // Reports come first, so that the status of an ended server arrives even if the leash is
     // closed.
     if !awaited[1].revents().is_empty() {
-        return GuardEvent::Reported;
+        return ProcessGuardEvent::Reported;
     }
     let mut command = [0];
     match retry_on_intr(|| rustix::io::read(&leash, &mut command)) {
-        Ok(1) if command[0] == message::TERMINATE => GuardEvent::Terminate,
-        _ => GuardEvent::LeashEnded,
+        Ok(1) if command[0] == message::TERMINATE => ProcessGuardEvent::Terminate,
+        _ => ProcessGuardEvent::LeashEnded,
     }
 }
 
-fn send_report(report: HelperReport) {
+fn send_report(report: LaunchHelperReport) {
     // If the gateway has ended, the report is not needed.
     let _ = rustix::net::send(io::stdin(), &report.encode(), rustix::net::SendFlags::NOSIGNAL);
 }

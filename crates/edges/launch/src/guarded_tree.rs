@@ -21,7 +21,9 @@ use tracing::warn;
 use crate::command::PreparedLaunch;
 use crate::error::LaunchError;
 use crate::guarantee::TreeGuarantee;
-use crate::guard::message::{self, HelperReport, HelperStep, REPORT_SIZE, SpawnRequest};
+use crate::guard::message::{
+    self, LaunchHelperReport, LaunchHelperStep, REPORT_SIZE, SpawnRequest,
+};
 use crate::helper::VERB;
 use crate::process_tree::{ProcessTree, StartedProcess, killed_status};
 
@@ -57,7 +59,7 @@ impl GuardedProcessTree {
     pub(crate) async fn wait(&mut self) -> ExitStatus {
         let _ = self.guard.wait().await;
         match read_report(&mut self.leash).await {
-            Ok(HelperReport::Exited(status)) => ExitStatus::from_raw(status),
+            Ok(LaunchHelperReport::Exited(status)) => ExitStatus::from_raw(status),
             _ => killed_status(),
         }
     }
@@ -84,18 +86,20 @@ pub(crate) async fn start(
         return Err(lost(io::ErrorKind::TimedOut.into()));
     };
     match report.map_err(lost)? {
-        HelperReport::Started(pid) => {
+        LaunchHelperReport::Started(pid) => {
             let pid = u32::try_from(pid).unwrap_or_default();
             Ok(StartedProcess { tree: ProcessTree::Guarded(tree), pid, stdin, stdout, stderr })
         }
-        HelperReport::Failed(failure) => {
+        LaunchHelperReport::Failed(failure) => {
             let source = io::Error::from_raw_os_error(failure.errno);
             Err(match failure.step {
-                HelperStep::Exec => LaunchError::Exec { program: command.program.clone(), source },
+                LaunchHelperStep::Exec => {
+                    LaunchError::Exec { program: command.program.clone(), source }
+                }
                 step => LaunchError::Helper { step: step.description(), source },
             })
         }
-        HelperReport::Exited(_) => Err(lost(io::ErrorKind::UnexpectedEof.into())),
+        LaunchHelperReport::Exited(_) => Err(lost(io::ErrorKind::UnexpectedEof.into())),
     }
 }
 
@@ -178,8 +182,8 @@ fn hand_down_pipes(leash: &StdUnixStream) -> io::Result<(ChildStdin, ChildStdout
     ))
 }
 
-async fn read_report(leash: &mut UnixStream) -> io::Result<HelperReport> {
+async fn read_report(leash: &mut UnixStream) -> io::Result<LaunchHelperReport> {
     let mut bytes = [0; REPORT_SIZE];
     leash.read_exact(&mut bytes).await?;
-    HelperReport::decode(bytes)
+    LaunchHelperReport::decode(bytes)
 }

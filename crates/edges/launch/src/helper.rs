@@ -32,9 +32,9 @@ pub fn helper_main() -> Option<ExitCode> {
 
 /// The program that acts as the helper, if any.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HelperProgram(Option<PathBuf>);
+pub struct LaunchHelperProgram(Option<PathBuf>);
 
-impl HelperProgram {
+impl LaunchHelperProgram {
     /// Returns this program if its `main` called [`helper_main`], otherwise no helper.
     pub fn current() -> Self {
         let answers = ANSWERED.load(Ordering::Relaxed);

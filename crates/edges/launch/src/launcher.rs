@@ -8,21 +8,21 @@ use crate::error::LaunchError;
 use crate::guarantee::TreeGuarantee;
 #[cfg(target_os = "linux")]
 use crate::guarded_tree;
-use crate::helper::HelperProgram;
+use crate::helper::LaunchHelperProgram;
 use crate::process_group;
-use crate::stderr::StderrLogOptions;
+use crate::stderr::ServerStderrLogOptions;
 
 /// A starter of processes. One per host is enough.
 #[derive(Debug)]
 pub struct Launcher {
-    helper: HelperProgram,
+    helper: LaunchHelperProgram,
     ceiling: TreeGuarantee,
     guarantee: OnceLock<TreeGuarantee>,
 }
 
 impl Launcher {
     /// Creates a launcher that uses `helper` to guard its process trees.
-    pub fn new(helper: HelperProgram) -> Self {
+    pub fn new(helper: LaunchHelperProgram) -> Self {
         Self { helper, ceiling: TreeGuarantee::Namespace, guarantee: OnceLock::new() }
     }
 
@@ -52,7 +52,7 @@ impl Launcher {
             }
             _ => process_group::start(&command)?,
         };
-        let log_options = StderrLogOptions { label: command.label, mask };
+        let log_options = ServerStderrLogOptions { label: command.label, mask };
         Ok(ChildProcess::start_supervised(started, log_options, guarantee))
     }
 

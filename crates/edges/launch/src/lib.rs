@@ -47,7 +47,7 @@ pub use confined::{ConfinedLimits, ConfinedOutcome, run_confined};
 pub use env::{ALLOWED, minimal_env, withheld_variables};
 pub use error::LaunchError;
 pub use guarantee::TreeGuarantee;
-pub use helper::{HelperProgram, helper_main};
+pub use helper::{LaunchHelperProgram, helper_main};
 pub use launcher::Launcher;
 pub use resolve::resolve_program;
 pub use signals::{ReloadSignals, ShutdownSignals};

@@ -74,10 +74,10 @@ impl StderrRing {
 pub(crate) async fn drain(
     mut pipe: impl AsyncRead + Unpin,
     ring: Arc<StderrRing>,
-    options: StderrLogOptions,
+    options: ServerStderrLogOptions,
 ) {
     let mut chunk = vec![0; 8 * 1024];
-    let mut log = StderrLogger::new(options);
+    let mut log = ServerStderrLogger::new(options);
     while let Ok(count @ 1..) = pipe.read(&mut chunk).await {
         ring.push(&chunk[..count]);
         log.feed(&chunk[..count]);
@@ -87,7 +87,7 @@ pub(crate) async fn drain(
 
 /// The options for logging a server's stderr.
 #[derive(Debug, Default)]
-pub(crate) struct StderrLogOptions {
+pub(crate) struct ServerStderrLogOptions {
     /// The server's name in log lines.
     pub(crate) label: String,
     /// The secrets to remove from log lines.
@@ -95,16 +95,16 @@ pub(crate) struct StderrLogOptions {
 }
 
 /// A logger that splits a stream into lines.
-struct StderrLogger {
-    options: StderrLogOptions,
+struct ServerStderrLogger {
+    options: ServerStderrLogOptions,
     line: Vec<u8>,
     rate: LogRateLimit,
     /// A separate limit for quiet lines, so that they do not use up the limit of the others.
     quiet: LogRateLimit,
 }
 
-impl StderrLogger {
-    fn new(options: StderrLogOptions) -> Self {
+impl ServerStderrLogger {
+    fn new(options: ServerStderrLogOptions) -> Self {
         let now = Instant::now();
         Self {
             options,
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_cut_and_costs_no_memory() {
-        let mut log = StderrLogger::new(StderrLogOptions::default());
+        let mut log = ServerStderrLogger::new(ServerStderrLogOptions::default());
         for _ in 0..1000 {
             log.feed(&[b'x'; 4096]);
         }

@@ -92,21 +92,21 @@ fn mark_close_on_exec() {
 
 /// The side of a fork that this process is.
 #[cfg(target_os = "linux")]
-pub(crate) enum ForkSide {
+pub(crate) enum ProcessForkSide {
     Parent(rustix::process::Pid),
     Child,
 }
 
 /// Forks this process, which must have a single thread.
 #[cfg(target_os = "linux")]
-pub(crate) fn fork() -> io::Result<ForkSide> {
+pub(crate) fn fork() -> io::Result<ProcessForkSide> {
     // SAFETY: the helper calls this before it ever starts a thread, so no lock can be held by a
     // thread that the child does not have.
     match unsafe { libc::fork() } {
-        0 => Ok(ForkSide::Child),
+        0 => Ok(ProcessForkSide::Child),
         number => rustix::process::Pid::from_raw(number)
             .filter(|_| number > 0)
-            .map(ForkSide::Parent)
+            .map(ProcessForkSide::Parent)
             .ok_or_else(io::Error::last_os_error),
     }
 }

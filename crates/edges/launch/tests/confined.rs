@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Seek as _, Write as _};
 use std::time::{Duration, Instant};
 
-use toolgate_launch::{ConfinedLimits, ConfinedOutcome, HelperProgram, run_confined};
+use toolgate_launch::{ConfinedLimits, ConfinedOutcome, LaunchHelperProgram, run_confined};
 
 const BOUNDS: ConfinedLimits = ConfinedLimits {
     memory: 256 << 20,
@@ -20,7 +20,7 @@ fn task(what: &str, input: &str, bounds: ConfinedLimits) -> ConfinedOutcome {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(input.as_bytes()).unwrap();
     file.rewind().unwrap();
-    let helper = HelperProgram::at_path(env!("CARGO_BIN_EXE_launch-probe"));
+    let helper = LaunchHelperProgram::at_path(env!("CARGO_BIN_EXE_launch-probe"));
     run_confined(&helper, &["task", what], file, &bounds).unwrap()
 }
 
@@ -70,5 +70,7 @@ fn one_that_writes_a_file_or_fails_has_no_answer() {
 #[test]
 fn without_a_helper_nothing_is_started() {
     let nothing = File::open("/dev/null").unwrap();
-    assert!(run_confined(&HelperProgram::none(), &["task", "echo"], nothing, &BOUNDS).is_err());
+    assert!(
+        run_confined(&LaunchHelperProgram::none(), &["task", "echo"], nothing, &BOUNDS).is_err()
+    );
 }

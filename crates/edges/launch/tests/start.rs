@@ -10,7 +10,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use support::{ALL, GUARDED, PROBE, launcher, line, marked, marker, output, session_of};
 use tokio::io::AsyncWriteExt;
-use toolgate_launch::{ALLOWED, HelperProgram, LaunchError, LaunchSpec, Launcher, TreeGuarantee};
+use toolgate_launch::{
+    ALLOWED, LaunchError, LaunchHelperProgram, LaunchSpec, Launcher, TreeGuarantee,
+};
 use toolgate_model::CodedError as _;
 
 async fn facts(launcher: &Launcher, command: LaunchSpec) -> Vec<String> {
@@ -155,9 +157,9 @@ async fn a_script_without_its_interpreter_is_an_error_that_says_so() {
 #[tokio::test]
 async fn a_program_that_is_no_helper_is_not_trusted_to_be_one() {
     for helper in [
-        HelperProgram::at_path("/bin/echo"),
-        HelperProgram::at_path("/no/such/file"),
-        HelperProgram::current(),
+        LaunchHelperProgram::at_path("/bin/echo"),
+        LaunchHelperProgram::at_path("/no/such/file"),
+        LaunchHelperProgram::current(),
     ] {
         let launcher = Launcher::new(helper);
         assert_eq!(launcher.guarantee(), TreeGuarantee::ProcessGroup);

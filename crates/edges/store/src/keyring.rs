@@ -41,14 +41,14 @@ impl CodedError for AccessKeyError {
 }
 
 /// The access keys of a home.
-pub struct Keyring {
+pub struct AccessKeyring {
     store: Arc<StateStore>,
     known: ArcSwap<HashMap<Digest, Arc<AccessKey>>>,
     /// Held while keys are read and replaced, so that an older read never replaces a newer one.
     refreshing: Mutex<()>,
 }
 
-impl Keyring {
+impl AccessKeyring {
     /// Loads the keys of a store, and follows changes by other processes while the keyring lives.
     pub async fn load(store: Arc<StateStore>) -> Result<Arc<Self>, StoreError> {
         let seen = store.change_counter().await?;
@@ -123,7 +123,7 @@ fn by_digest(keys: Vec<AccessKey>) -> HashMap<Digest, Arc<AccessKey>> {
     keys.into_iter().map(|key| (key.digest, Arc::new(key))).collect()
 }
 
-async fn refresh_on_change(keyring: Weak<Keyring>, mut seen: u64) {
+async fn refresh_on_change(keyring: Weak<AccessKeyring>, mut seen: u64) {
     loop {
         tokio::time::sleep(REFRESH_INTERVAL).await;
         let Some(keyring) = keyring.upgrade() else { return };

@@ -21,7 +21,7 @@ const BYTES: usize = 32;
 
 /// The file with the hash of the operator's passphrase.
 #[derive(Debug, Clone)]
-pub struct PassphraseFile {
+pub struct OperatorPassphraseFile {
     path: PathBuf,
 }
 
@@ -34,7 +34,7 @@ struct PassphraseHash {
     hash: String,
 }
 
-impl PassphraseFile {
+impl OperatorPassphraseFile {
     /// Returns the file in a state folder.
     pub fn in_folder(state_folder: &Path) -> Self {
         Self { path: state_folder.join("operator-passphrase.json") }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_passphrase_is_kept_as_a_hash_for_the_user_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let passphrase = PassphraseFile::in_folder(folder.path());
+        let passphrase = OperatorPassphraseFile::in_folder(folder.path());
         assert!(!passphrase.is_set());
         passphrase.set(Some("open sesame")).unwrap();
         assert!(passphrase.is_set());

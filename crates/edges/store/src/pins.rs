@@ -58,7 +58,7 @@ pub struct Pin {
 
 /// A pin without its definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PinSummary {
+pub struct PinMetadata {
     /// The server.
     pub server: ServerName,
     /// The identity of the server: the digest of its command or address.
@@ -73,7 +73,7 @@ pub struct PinSummary {
     pub pinned_at: SystemTime,
 }
 
-impl From<&Pin> for PinSummary {
+impl From<&Pin> for PinMetadata {
     fn from(pin: &Pin) -> Self {
         Self {
             server: pin.server.clone(),
@@ -104,9 +104,9 @@ impl StateStore {
     }
 
     /// Returns every pin without its definition, which is enough to check definitions.
-    pub async fn pin_summaries(&self) -> Result<Vec<PinSummary>, StoreError> {
+    pub async fn pin_summaries(&self) -> Result<Vec<PinMetadata>, StoreError> {
         let read = |row: &SqliteRow| {
-            Ok(PinSummary {
+            Ok(PinMetadata {
                 server: columns::server(row)?,
                 identity: columns::digest(row, "identity")?,
                 capability: capability(row)?,

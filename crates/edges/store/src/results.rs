@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use toolgate_wire::large::LargeMessageSource;
+use toolgate_wire::large::LargeResponseReader;
 
 /// The limits of a [`ResultStore`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,13 +47,13 @@ pub struct ResultSection {
 
 /// A result that is being written.
 #[derive(Debug)]
-pub struct ResultWriter {
+pub struct KeptResultWriter {
     file: BufWriter<File>,
     len: u64,
     sections: Vec<ResultSection>,
 }
 
-impl ResultWriter {
+impl KeptResultWriter {
     /// Returns the number of bytes written so far.
     pub fn len(&self) -> u64 {
         self.len
@@ -70,7 +70,7 @@ impl ResultWriter {
     }
 }
 
-impl Write for ResultWriter {
+impl Write for KeptResultWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.len += written as u64;
@@ -103,7 +103,7 @@ impl KeptResult {
     }
 }
 
-impl LargeMessageSource for KeptResult {
+impl LargeResponseReader for KeptResult {
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         let mut file = lock(&self.file);
         file.seek(SeekFrom::Start(at))?;
@@ -168,10 +168,10 @@ fn index_to_evict(kept: &[ResultEntry]) -> Option<usize> {
 
 impl ResultStore {
     /// Begins to write a result.
-    pub fn begin(&self) -> io::Result<ResultWriter> {
+    pub fn begin(&self) -> io::Result<KeptResultWriter> {
         std::fs::create_dir_all(&self.folder)?;
         let file = tempfile::tempfile_in(&self.folder)?;
-        Ok(ResultWriter {
+        Ok(KeptResultWriter {
             file: BufWriter::with_capacity(64 << 10, file),
             len: 0,
             sections: Vec::new(),
@@ -179,7 +179,7 @@ impl ResultStore {
     }
 
     /// Stores the written result for its owner.
-    pub fn keep(&self, owner: &str, draft: ResultWriter) -> io::Result<Arc<KeptResult>> {
+    pub fn keep(&self, owner: &str, draft: KeptResultWriter) -> io::Result<Arc<KeptResult>> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let id = format!("{:032x}", u128::from_be_bytes(random));

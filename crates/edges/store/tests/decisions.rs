@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use toolgate_model::{CapabilityId, CapabilityKind, Digest, ServerName};
 use toolgate_store::{
-    AccessKeyError, ApprovalBinding, ApprovalChoice, ApprovalDecision, GrantSelector,
-    KeepPendingOutcome, Keyring, PendingCall, PendingLimits, Pin, SamplingCharge, StateStore,
+    AccessKeyError, AccessKeyring, ApprovalBinding, ApprovalChoice, ApprovalDecision,
+    GrantSelector, KeepPendingOutcome, PendingCall, PendingLimits, Pin, SamplingCharge, StateStore,
     StoreError, generate_id,
 };
 
@@ -528,7 +528,7 @@ fn ids_are_short_and_never_the_same() {
 #[tokio::test]
 async fn a_key_is_kept_as_a_digest_and_holds_until_it_is_revoked_or_expires() {
     let state = Arc::new(StateStore::in_memory().await.unwrap());
-    let keyring = Keyring::load(state.clone()).await.unwrap();
+    let keyring = AccessKeyring::load(state.clone()).await.unwrap();
     let (key, secret) = keyring.add("ci", None).await.unwrap().unwrap();
     assert!(secret.starts_with("tgk_") && secret.len() == 56, "{secret}");
     assert_eq!(*keyring.find(&secret).unwrap(), key);

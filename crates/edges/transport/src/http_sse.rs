@@ -26,7 +26,7 @@ use crate::TransportError;
 use crate::http::{HttpEndpoint, HttpResponse};
 use crate::spool::BodyLimits;
 use line_decoder::SseLineDecoder;
-use poster::{MessagePoster, PostReport};
+use poster::{MessagePoster, PostFailureReport};
 
 /// The capacity in bytes of each pipe between this transport and its user.
 const PIPE: usize = 64 << 10;
@@ -111,7 +111,7 @@ async fn run_carrier(
     mut events: SseLineStream,
     rest: BytesMut,
     mut pipe: DuplexStream,
-    (posting, mut reports): (impl Future<Output = ()>, mpsc::Receiver<PostReport>),
+    (posting, mut reports): (impl Future<Output = ()>, mpsc::Receiver<PostFailureReport>),
     reason: Arc<OnceLock<String>>,
 ) {
     let receiving = async {
@@ -125,8 +125,8 @@ async fn run_carrier(
                 // A failure response must not interrupt a message.
                 Some(report) = reports.recv(), if events.decoder.is_between_messages() => {
                     match report {
-                        PostReport::FailureResponse(line) => line,
-                        PostReport::SessionEnded(reason) => return Err(Some(reason)),
+                        PostFailureReport::FailureResponse(line) => line,
+                        PostFailureReport::SessionEnded(reason) => return Err(Some(reason)),
                     }
                 }
             };

@@ -16,7 +16,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use toolgate_wire::Frame;
-use toolgate_wire::large::LargeMessageSource;
+use toolgate_wire::large::LargeResponseReader;
 
 use crate::TransportError;
 use crate::chunked_message::ChunkedMessage;
@@ -231,7 +231,7 @@ impl BodyFile {
     }
 }
 
-impl LargeMessageSource for BodyFile {
+impl LargeResponseReader for BodyFile {
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         read_exact_at(&self.file, at, into)
     }

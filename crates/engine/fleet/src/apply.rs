@@ -14,7 +14,7 @@ use crate::{Fleet, FleetServer};
 
 /// Lists what [`Fleet::apply`] did with each server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ApplyReport {
+pub struct FleetApplyReport {
     /// New servers.
     pub added: Vec<ServerName>,
     /// Servers whose declaration changed.
@@ -25,7 +25,7 @@ pub struct ApplyReport {
     pub kept: Vec<ServerName>,
 }
 
-impl ApplyReport {
+impl FleetApplyReport {
     /// Returns true if no server was added, changed or removed.
     pub fn is_unchanged(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
@@ -47,7 +47,7 @@ impl Fleet {
     /// Replaces the set of servers with `members` and reports what changed. New and changed servers
     /// start in the background. Calls in progress on a replaced server finish on the old process,
     /// up to the drain limit.
-    pub async fn apply(&self, members: Vec<FleetServer>) -> ApplyReport {
+    pub async fn apply(&self, members: Vec<FleetServer>) -> FleetApplyReport {
         self.apply_with(members, || false).await
     }
 
@@ -58,9 +58,9 @@ impl Fleet {
         &self,
         members: Vec<FleetServer>,
         also: impl FnOnce() -> bool,
-    ) -> ApplyReport {
+    ) -> FleetApplyReport {
         let _turn = self.applying.lock().await;
-        let (mut applied, mut change) = (ApplyReport::default(), FleetChange::default());
+        let (mut applied, mut change) = (FleetApplyReport::default(), FleetChange::default());
         let wanted: BTreeSet<_> = members.iter().map(|member| member.spec.name.clone()).collect();
         change.leaving.extend(self.names().into_iter().filter(|name| !wanted.contains(name)));
         let mut kept = Vec::new();

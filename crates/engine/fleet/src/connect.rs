@@ -19,7 +19,7 @@ use toolgate_session::{
 };
 use toolgate_wire::{Era, Frame};
 
-use crate::fleet_server::{FleetServer, Tenant};
+use crate::fleet_server::{ConnectionOwner, FleetServer};
 use crate::report::ConnectLog;
 use crate::server_cache::ServerCache;
 use crate::{builtin, hints, http, listing, masking};
@@ -91,7 +91,7 @@ const IN_PROCESS: &str = "in process";
 /// The inputs of one attempt to connect to a server.
 pub(crate) struct ConnectAttempt<'a> {
     pub(crate) fleet_server: &'a FleetServer,
-    pub(crate) tenant: &'a Tenant,
+    pub(crate) tenant: &'a ConnectionOwner,
     pub(crate) launcher: &'a Launcher,
     pub(crate) cache: &'a ServerCache,
     pub(crate) event_handler: Arc<dyn SessionEventHandler>,

@@ -19,7 +19,7 @@ use toolgate_wire::view::LogLevel;
 
 use crate::apply::redeclare;
 use crate::drain::DrainingPools;
-use crate::fleet_server::{FleetServer, Tenant};
+use crate::fleet_server::{ConnectionOwner, FleetServer};
 use crate::lease::ServerLease;
 use crate::server_cache::ServerCache;
 use crate::server_pools::{OfferedCatalog, ServerPools, ServerStatus};
@@ -261,9 +261,9 @@ impl Fleet {
     }
 
     /// Returns the tenant for connections shared by all callers.
-    pub fn shared_tenant(&self) -> Tenant {
+    pub fn shared_tenant(&self) -> ConnectionOwner {
         let ambient = self.default_interactor.clone();
-        Tenant {
+        ConnectionOwner {
             caller: None,
             capabilities: Bytes::from_static(ALL_CLIENT_CAPABILITIES),
             default_interactor: ambient,
@@ -288,7 +288,11 @@ impl Fleet {
     }
 
     /// Returns the pool of a server that serves this tenant.
-    pub fn pool(&self, name: &ServerName, tenant: &Tenant) -> Result<Arc<Pool>, FleetError> {
+    pub fn pool(
+        &self,
+        name: &ServerName,
+        tenant: &ConnectionOwner,
+    ) -> Result<Arc<Pool>, FleetError> {
         loop {
             let server = self.server(name).ok_or_else(|| FleetError::Unknown(name.clone()))?;
             // A server that was replaced in the meantime has a successor in the map.
@@ -300,7 +304,11 @@ impl Fleet {
 
     /// Leases the pool for a call: a server that is replaced does not shut down before the call
     /// ends.
-    pub fn lease(&self, name: &ServerName, tenant: &Tenant) -> Result<ServerLease, FleetError> {
+    pub fn lease(
+        &self,
+        name: &ServerName,
+        tenant: &ConnectionOwner,
+    ) -> Result<ServerLease, FleetError> {
         loop {
             if let Some(lease) = ServerLease::new(self.pool(name, tenant)?) {
                 return Ok(lease);
@@ -314,7 +322,7 @@ impl Fleet {
         &self,
         epoch: u64,
         name: &ServerName,
-        tenant: &Tenant,
+        tenant: &ConnectionOwner,
     ) -> Result<Option<ServerLease>, FleetError> {
         let lease = self.lease(name, tenant);
         // Read the epoch after the lookup, so that a server of a later epoch is never paired with

@@ -58,7 +58,7 @@ impl FleetServer {
 
 /// The caller, or all callers, that a connection serves.
 #[derive(Clone)]
-pub struct Tenant {
+pub struct ConnectionOwner {
     /// The caller; `None` for a connection shared by all callers.
     pub caller: Option<CallerId>,
     /// The client capabilities declared to the server, as raw JSON.
@@ -67,7 +67,7 @@ pub struct Tenant {
     pub default_interactor: Arc<dyn Interactor>,
 }
 
-impl Tenant {
+impl ConnectionOwner {
     /// Returns the key of this tenant's pool.
     pub(crate) fn key(&self, scope: PoolScope) -> Option<CallerId> {
         match scope {

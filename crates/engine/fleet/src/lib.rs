@@ -32,15 +32,15 @@ mod server_pools;
 mod spares;
 mod subscriptions;
 
-pub use apply::ApplyReport;
+pub use apply::FleetApplyReport;
 pub use builtin::BuiltInServer;
 pub use checked_catalog::{CheckedCatalog, CheckedDefinition, PinnableDefinition};
 pub use drain::DRAIN_LIMIT;
 pub use error::FleetError;
 pub use event::FleetEvent;
 pub use fleet::{Fleet, FleetBuilder};
-pub use fleet_server::{FleetServer, Tenant};
+pub use fleet_server::{ConnectionOwner, FleetServer};
 pub use lease::{PoolLease, ServerLease};
 pub use pool::Pool;
-pub use report::{ConnectReport, PhaseReport};
+pub use report::{ConnectPhaseReport, ConnectReport};
 pub use server_pools::{OfferedCatalog, ServerStatus};

@@ -30,7 +30,7 @@ use crate::backoff::RetryBackoff;
 use crate::caller_subscriptions::CallerSubscriptions;
 use crate::connect::{ConnectAttempt, ServerConnection};
 use crate::fleet::FleetShared;
-use crate::fleet_server::{FleetServer, Tenant};
+use crate::fleet_server::{ConnectionOwner, FleetServer};
 use crate::lease::{CallCounter, PoolLease};
 use crate::list_changes::{self, ListChanges, PoolEventHandler};
 use crate::report::ConnectLog;
@@ -46,7 +46,7 @@ pub struct Pool {
     /// The declaration at the time the pool was created. Its process settings are still current.
     fleet_server: Arc<FleetServer>,
     shared_server: SharedFleetServer,
-    pub(crate) tenant: Tenant,
+    pub(crate) tenant: ConnectionOwner,
     shared: Arc<FleetShared>,
     connection: ArcSwapOption<ServerConnection>,
     checked_catalog: ArcSwapOption<CheckedCatalog>,
@@ -63,7 +63,7 @@ pub struct Pool {
     pub(crate) subscribing: tokio::sync::Mutex<()>,
     call_slots: Semaphore,
     changes: Arc<ListChanges>,
-    refresh_state: refresh::RefreshState,
+    refresh_state: refresh::ListRefreshTimes,
     pub(crate) active_calls: CallCounter,
     /// True once all connections were closed for good.
     closed: AtomicBool,
@@ -75,7 +75,7 @@ pub struct Pool {
 impl Pool {
     pub(crate) fn new(
         declared: SharedFleetServer,
-        tenant: Tenant,
+        tenant: ConnectionOwner,
         shared: Arc<FleetShared>,
     ) -> Arc<Self> {
         let member = declared.load_full();
@@ -97,7 +97,7 @@ impl Pool {
             subscribing: tokio::sync::Mutex::default(),
             call_slots: Semaphore::new(MAX_CONCURRENT_CALLS),
             changes: Arc::default(),
-            refresh_state: refresh::RefreshState::default(),
+            refresh_state: refresh::ListRefreshTimes::default(),
             active_calls: CallCounter::default(),
             closed: AtomicBool::new(false),
             successor: OnceLock::new(),

@@ -20,7 +20,7 @@ macro_rules! debug_phase {
 
 /// One phase of connecting to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PhaseReport {
+pub struct ConnectPhaseReport {
     /// The phase.
     pub phase: FailurePhase,
     /// How long it took.
@@ -35,7 +35,7 @@ pub struct PhaseReport {
 #[derive(Debug, Clone, Default)]
 pub struct ConnectReport {
     /// The phases, in order; the last one may have failed.
-    pub phases: Vec<PhaseReport>,
+    pub phases: Vec<ConnectPhaseReport>,
     /// The end of the server's standard error.
     pub stderr: String,
 }
@@ -108,6 +108,6 @@ impl ConnectLog {
             }
             (None, None) => debug_phase!(phase, server = %self.server, ?took, "{phase}: done"),
         }
-        self.report.phases.push(PhaseReport { phase, took, detail, failure });
+        self.report.phases.push(ConnectPhaseReport { phase, took, detail, failure });
     }
 }

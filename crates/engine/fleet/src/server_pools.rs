@@ -11,7 +11,7 @@ use toolgate_model::{
 use toolgate_session::CallerId;
 
 use crate::fleet::FleetShared;
-use crate::fleet_server::{FleetServer, Tenant};
+use crate::fleet_server::{ConnectionOwner, FleetServer};
 use crate::{CheckedCatalog, Pool};
 
 /// The status of one server.
@@ -95,8 +95,8 @@ impl ServerPools {
     /// removed from the fleet.
     pub(crate) fn pool(
         &self,
-        tenant: &Tenant,
-        everybody: impl FnOnce() -> Tenant,
+        tenant: &ConnectionOwner,
+        everybody: impl FnOnce() -> ConnectionOwner,
         shared: &Arc<FleetShared>,
     ) -> Option<Arc<Pool>> {
         let key = tenant.key(self.shared_server.load().spec.pool);

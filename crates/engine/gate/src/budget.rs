@@ -22,33 +22,33 @@ const REFILL_IN_ALL: Duration = Duration::from_secs(6);
 
 /// The budgets of all servers.
 #[derive(Debug)]
-pub(crate) struct RecordBudget {
-    servers: HashMap<ServerName, ServerBudget>,
+pub(crate) struct JournalRecordLimiter {
+    servers: HashMap<ServerName, ServerRecordLimit>,
     all: TokenBucket,
 }
 
 /// The budget of one server.
 #[derive(Debug)]
-struct ServerBudget {
+struct ServerRecordLimit {
     bucket: TokenBucket,
     /// How many records were dropped since the last one that passed.
     refused: u64,
 }
 
-impl Default for RecordBudget {
+impl Default for JournalRecordLimiter {
     fn default() -> Self {
         let now = Instant::now().into_std();
         Self { servers: HashMap::new(), all: TokenBucket::full(IN_ALL, REFILL_IN_ALL, now) }
     }
 }
 
-impl RecordBudget {
+impl JournalRecordLimiter {
     /// Takes one record of a server and returns how many were dropped before it; `None` if this one
     /// is dropped too.
     pub(crate) fn take(&mut self, server: &ServerName) -> Option<u64> {
         let now = Instant::now().into_std();
         let fresh =
-            || ServerBudget { bucket: TokenBucket::full(OF_SERVER, REFILL, now), refused: 0 };
+            || ServerRecordLimit { bucket: TokenBucket::full(OF_SERVER, REFILL, now), refused: 0 };
         let account = self.servers.entry(server.clone()).or_insert_with(fresh);
         let is_reserved = account.bucket.available(now) > OF_SERVER - RESERVED;
         let may_pass = is_reserved || self.all.available(now) > 0;
@@ -72,7 +72,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_changes_endlessly_is_recorded_now_and_then() {
-        let (mut budget, server) = (RecordBudget::default(), named(0));
+        let (mut budget, server) = (JournalRecordLimiter::default(), named(0));
         let taken = (0..10_000).filter(|_| budget.take(&server).is_some()).count();
         assert_eq!(taken, OF_SERVER as usize);
         tokio::time::advance(REFILL).await;
@@ -82,7 +82,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn many_servers_leave_something_for_the_next() {
-        let mut budget = RecordBudget::default();
+        let mut budget = JournalRecordLimiter::default();
         let mut taken = |from: u32, to: u32| {
             let each = (from..to).flat_map(|number| (0..200).map(move |_| named(number)));
             each.filter(|server| budget.take(server).is_some()).count()

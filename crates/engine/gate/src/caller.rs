@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use tokio::sync::Semaphore;
-use toolgate_fleet::Tenant;
+use toolgate_fleet::ConnectionOwner;
 use toolgate_model::{DEFAULT_PROFILE, Digest};
 use toolgate_session::{CallerId, Interactor};
 use toolgate_wire::Revision;
@@ -122,8 +122,8 @@ impl Caller {
         Self { profile, state: OnceLock::new(), ..self }
     }
 
-    pub(crate) fn tenant(&self) -> Tenant {
-        Tenant {
+    pub(crate) fn tenant(&self) -> ConnectionOwner {
+        ConnectionOwner {
             caller: Some(self.id),
             capabilities: self.capabilities.clone(),
             default_interactor: self.ambient.clone(),

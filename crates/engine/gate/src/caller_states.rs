@@ -13,7 +13,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use toolgate_exposure::Exposure;
 use toolgate_model::{CapabilityId, CapabilityKind};
-use toolgate_policy::ClientNames;
+use toolgate_policy::MatchableClientNames;
 
 use crate::capability_list::CapabilityList;
 use crate::profile_view::ProfileView;
@@ -152,7 +152,7 @@ impl CallerState {
         match &*joined {
             Some(it) if Arc::ptr_eq(&it.view, view) && it.found == found => it.list.clone(),
             before => {
-                let names = ClientNames { client: &self.client, caller: &self.person };
+                let names = MatchableClientNames { client: &self.client, caller: &self.person };
                 let denied = view.denied_to(names);
                 let list =
                     view.caller_tool_list(before.as_ref().map(|it| &it.list), &found, &denied);
@@ -297,7 +297,7 @@ impl Gate {
         id: &CapabilityId,
     ) -> bool {
         let listed = !view.is_deferred(id) || self.caller_state(caller).found.lock().contains(id);
-        let names = ClientNames { client: &caller.client.name, caller: &caller.person };
+        let names = MatchableClientNames { client: &caller.client.name, caller: &caller.person };
         listed && !view.denied_to(names).contains(id)
     }
 }

@@ -21,11 +21,11 @@ pub(crate) enum ListEntry {
     /// A definition of the gate itself, as sent.
     Own(Bytes),
     /// A definition of a server.
-    Offered(Box<ServerListEntry>),
+    Offered(Box<ServerDefinitionEntry>),
 }
 
 /// A server's definition, and everything that determines how it is rendered.
-pub(crate) struct ServerListEntry {
+pub(crate) struct ServerDefinitionEntry {
     pub(crate) id: CapabilityId,
     pub(crate) fact: Arc<CheckedDefinition>,
     /// The exposed name.
@@ -129,7 +129,7 @@ impl CapabilityList {
         &self,
         to: Revision,
         tail: impl FnOnce() -> String,
-        render: impl Fn(&ServerListEntry) -> Bytes,
+        render: impl Fn(&ServerDefinitionEntry) -> Bytes,
     ) -> &RenderedList {
         self.rendered[to as usize].get_or_init(|| {
             let mut before = self.before.lock();
@@ -142,7 +142,7 @@ impl CapabilityList {
         &self,
         before: Option<&RenderedList>,
         tail: &str,
-        render: impl Fn(&ServerListEntry) -> Bytes,
+        render: impl Fn(&ServerDefinitionEntry) -> Bytes,
     ) -> RenderedList {
         let known = before.map(RenderedList::index).unwrap_or_default();
         let mut list = BytesMut::with_capacity(before.map_or(0, |before| before.bytes.len()));
@@ -172,7 +172,7 @@ impl CapabilityList {
     }
 }
 
-impl ServerListEntry {
+impl ServerDefinitionEntry {
     fn key(&self) -> (*const CheckedDefinition, &str) {
         (Arc::as_ptr(&self.fact), &self.shown)
     }

@@ -14,7 +14,7 @@ use toolgate_model::{
     ApprovalChannel, ApprovalMode, CapabilityId, CapabilityKind, ConfigScope, Digest, Effect,
     ErrorCode, GovernanceSettings, Origin, PolicyMode, has_tag_word,
 };
-use toolgate_policy::{CapabilityPolicy, DecisionReason, NO_APPROVER, PolicyFacts, PolicyQuery};
+use toolgate_policy::{CapabilityRules, DecisionReason, NO_APPROVER, PolicyFacts, PolicyQuery};
 use toolgate_session::{Interactor, QuestionKind};
 use toolgate_wire::view::ToolHints;
 use toolgate_wire::{Frame, method, words};
@@ -183,7 +183,7 @@ pub(crate) struct CallTarget<'a> {
     /// The digest of what is started or connected to under the server's name.
     pub(crate) identity: &'a Digest,
     /// The rules that can apply to it.
-    pub(crate) rules: Arc<CapabilityPolicy>,
+    pub(crate) rules: Arc<CapabilityRules>,
     pub(crate) attributes: Cow<'a, CapabilityAttributes>,
     /// The digest of its definition, if it has one.
     pub(crate) definition: Option<Digest>,

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
 use toolgate_exposure::UriOwner;
-use toolgate_fleet::{ApplyReport, Fleet, FleetError, FleetServer, ServerLease, ServerStatus};
+use toolgate_fleet::{Fleet, FleetApplyReport, FleetError, FleetServer, ServerLease, ServerStatus};
 use toolgate_model::{
     ApprovalChannel, CapabilityId, CapabilityKind, DiscoveryStatus, GovernanceSettings, PoolScope,
     ServerName,
@@ -124,7 +124,7 @@ impl Gate {
         members: Vec<FleetServer>,
         settings: impl Into<GatewaySettings>,
         governance: &GovernanceSettings,
-    ) -> ApplyReport {
+    ) -> FleetApplyReport {
         let (settings, governing) = (settings.into(), self.changed_governance(governance));
         let store = || {
             let restyled = **self.settings.load() != settings;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use toolgate_model::{ApprovalChannel, CapabilityId, GovernanceSettings, Posture, ServerName};
-use toolgate_policy::{CapabilityPolicy, Policy};
+use toolgate_policy::{CapabilityRules, Policy};
 
 use crate::decide::ApprovalContext;
 use crate::{Gate, KEY_CALLER, OPERATOR};
@@ -37,7 +37,7 @@ pub(crate) struct ActiveGovernance {
 
 /// Cached rules for recently used capabilities other than tools, with the tags they were prepared
 /// for. Rules for tools are in the view.
-type RuleCache = HashMap<CapabilityId, (Vec<String>, Arc<CapabilityPolicy>)>;
+type RuleCache = HashMap<CapabilityId, (Vec<String>, Arc<CapabilityRules>)>;
 
 impl ActiveGovernance {
     /// Compiles the settings; logs rules that cannot be understood.
@@ -73,7 +73,7 @@ impl ActiveGovernance {
         &self,
         id: &CapabilityId,
         tags: &[String],
-    ) -> Arc<CapabilityPolicy> {
+    ) -> Arc<CapabilityRules> {
         let mut kept = self.rule_cache.lock();
         if let Some((_, rules)) = kept.get(id).filter(|(with, _)| with == tags) {
             return rules.clone();

@@ -25,7 +25,7 @@ use toolgate_store::{self as store, Pin, StoreError};
 use toolgate_wire::string;
 
 use crate::Gate;
-use crate::budget::RecordBudget;
+use crate::budget::JournalRecordLimiter;
 use crate::stores::StoreWrite;
 
 pub use status::PinStatusEntry;
@@ -50,7 +50,7 @@ pub(crate) struct PinRegistry {
     /// Changes that were reported, with the new digest. Each is reported once.
     reported: HashMap<PinKey, Digest>,
     /// Limits how many changes are reported.
-    budget: RecordBudget,
+    budget: JournalRecordLimiter,
     lock: Option<Arc<LockFile>>,
     /// Counts inserted pins.
     inserted: u64,
@@ -90,12 +90,12 @@ fn pinned_id(server: &ServerName, what: Option<(CapabilityKind, &str)>) -> Optio
 
 impl PinRegistry {
     /// Replaces all pins by those in the store.
-    pub(crate) fn replace(&mut self, pins: &[store::PinSummary]) {
+    pub(crate) fn replace(&mut self, pins: &[store::PinMetadata]) {
         (self.pins, self.pinned_at) = Default::default();
         pins.iter().for_each(|pin| self.insert(pin));
     }
 
-    fn insert(&mut self, pin: &store::PinSummary) {
+    fn insert(&mut self, pin: &store::PinMetadata) {
         self.inserted += 1;
         let capability = pin.capability.as_ref().map(|(kind, name)| (*kind, name.as_str()));
         self.pins.insert(&pin.server, pin.identity, capability, pin.digest, pin.bytes);
@@ -136,7 +136,7 @@ impl PinCheck<'_> {
             let key = key(server, self.identity, what);
             if stands == PinStatus::New && !self.offered.is_from_predecessor {
                 let pin = self.pin(&seen, by);
-                register.insert(&store::PinSummary::from(&pin)); // the next one counts with it
+                register.insert(&store::PinMetadata::from(&pin)); // the next one counts with it
                 new.push(pin);
             }
             if let Some(why) = stands.refusal(&subject) {
@@ -203,7 +203,7 @@ impl PinCheck<'_> {
         stands: &PinStatus,
         id: Option<&CapabilityId>,
         why: &str,
-        budget: &mut RecordBudget,
+        budget: &mut JournalRecordLimiter,
     ) {
         let PinStatus::Changed { was } = stands else { return };
         let server = self.offered.server();

@@ -21,15 +21,15 @@ use toolgate_fleet::{CheckedDefinition, OfferedCatalog};
 use toolgate_model::{
     CapabilityId, CapabilityKind, Catalog, DeclaredProfile, Digest, Profile, ServerName,
 };
-use toolgate_policy::{CapabilityPolicy, ClientNames};
+use toolgate_policy::{CapabilityRules, MatchableClientNames};
 use toolgate_wire::mcp_headers::ArgumentHeader;
 use toolgate_wire::{Era, Frame, Revision, scan};
 
-use crate::capability_list::{CapabilityList, ListEntry, PerRevision, ServerListEntry};
+use crate::capability_list::{CapabilityList, ListEntry, PerRevision, ServerDefinitionEntry};
 use crate::decide::CapabilityAttributes;
 use crate::governance::ActiveGovernance;
 use crate::pins::WithheldCapabilities;
-use crate::tasks::TaskServers;
+use crate::tasks::TaskCapableServers;
 use crate::{CallerId, Gate, exposure, own_tools, rendering, results, skills, uris};
 
 /// How long a modern caller may cache a list once every server has settled. Subscribed callers are
@@ -44,7 +44,7 @@ pub(crate) struct VisibleTool {
     pub(crate) attributes: CapabilityAttributes,
     pub(crate) pinned_at: Option<SystemTime>,
     /// The rules that can apply to it, prepared on the first call.
-    pub(crate) rules: OnceLock<Arc<CapabilityPolicy>>,
+    pub(crate) rules: OnceLock<Arc<CapabilityRules>>,
 }
 
 /// What callers with one profile see, with lists prepared as bytes.
@@ -62,7 +62,7 @@ pub(crate) struct ProfileView {
     pub(crate) identities: Vec<Digest>,
     /// Servers with a URI that is exposed differently from how they write it.
     pub(crate) uri_rewrites: HashSet<ServerName>,
-    pub(crate) task_servers: TaskServers,
+    pub(crate) task_servers: TaskCapableServers,
     /// Servers with skills.
     pub(crate) skill_servers: Vec<ServerName>,
     /// The visible tools.
@@ -122,7 +122,7 @@ impl ProfileView {
             offered: Vec::new(),
             identities: Vec::new(),
             uri_rewrites: HashSet::new(),
-            task_servers: TaskServers::default(),
+            task_servers: TaskCapableServers::default(),
             skill_servers: Vec::new(),
             tools: HashMap::new(),
             denies_by_client: governing.policy.has_client_deny_rules(),
@@ -158,7 +158,7 @@ impl ProfileView {
         let offered: Vec<_> = offered.into_iter().filter(is_seen).collect();
         self.identities = offered.iter().map(|it| it.fleet_server.spec.digest()).collect();
         self.offered = offered;
-        self.task_servers = TaskServers::of(&self.offered);
+        self.task_servers = TaskCapableServers::of(&self.offered);
         self.instructions =
             rendering::instructions(&self.offered, &self.withheld.without_instructions);
         let skilled = self.servers_with_extension(|key| key == skills::EXTENSION);
@@ -237,10 +237,10 @@ impl ProfileView {
         id: CapabilityId,
         offered: &OfferedCatalog,
         fact: &Arc<CheckedDefinition>,
-    ) -> ServerListEntry {
+    ) -> ServerDefinitionEntry {
         let catalog = &offered.checked.catalog;
         let links = uris::definition_replacements(self, &id.server, &fact.raw);
-        ServerListEntry {
+        ServerDefinitionEntry {
             fact: fact.clone(),
             shown: self.names().name_of(&id).unwrap_or_default().to_owned(),
             protocol: catalog.protocol,
@@ -270,7 +270,7 @@ impl ProfileView {
     }
 
     /// Returns the visible tools that rules deny to this client, whatever the arguments.
-    pub(crate) fn denied_to(&self, client: ClientNames<'_>) -> BTreeSet<CapabilityId> {
+    pub(crate) fn denied_to(&self, client: MatchableClientNames<'_>) -> BTreeSet<CapabilityId> {
         if !self.denies_by_client {
             return BTreeSet::new();
         }
@@ -300,7 +300,7 @@ impl ProfileView {
         }
     }
 
-    fn render(&self, entry: &ServerListEntry, to: Revision) -> Bytes {
+    fn render(&self, entry: &ServerDefinitionEntry, to: Revision) -> Bytes {
         self.renders.fetch_add(1, Ordering::Relaxed);
         rendering::render_definition(self, entry, to)
     }

@@ -15,7 +15,7 @@ use crate::{Caller, Gate, extension};
 
 /// The result of a check for newer lists.
 #[derive(Default)]
-pub(crate) struct ListRefresh {
+pub(crate) struct ListRefreshResult {
     /// The view built from newer lists, if they differ.
     pub(crate) view: Option<Arc<ProfileView>>,
     /// Why the lists could not be read and the old ones are not to be relied on.
@@ -32,7 +32,7 @@ impl Gate {
         pool: &Pool,
         view: &ProfileView,
         caller: &Caller,
-    ) -> ListRefresh {
+    ) -> ListRefreshResult {
         let mut renewed = self.refresh_if_stale(id, pool, view, caller).await;
         for id in &extension::named_capabilities(view, id, request) {
             let other = self.refresh_if_stale(id, pool, view, caller).await;
@@ -49,8 +49,8 @@ impl Gate {
         pool: &Pool,
         view: &ProfileView,
         caller: &Caller,
-    ) -> ListRefresh {
-        let Some(kind) = view.pinned_list(id) else { return ListRefresh::default() };
+    ) -> ListRefreshResult {
+        let Some(kind) = view.pinned_list(id) else { return ListRefreshResult::default() };
         let failure = match pool.refresh_if_stale(kind, view.governance.recheck).await {
             Ok(_) => None,
             // In the personal posture, the call itself shows whether the server can be reached.
@@ -60,6 +60,6 @@ impl Gate {
             )),
         };
         let differs = self.fleet.generation() != view.generation;
-        ListRefresh { view: differs.then(|| self.view(caller)), failure }
+        ListRefreshResult { view: differs.then(|| self.view(caller)), failure }
     }
 }

@@ -11,7 +11,7 @@ use toolgate_fleet::OfferedCatalog;
 use toolgate_model::{CapabilityKind, ServerName};
 use toolgate_wire::{JsonEdit, Revision, scan, string};
 
-use crate::capability_list::ServerListEntry;
+use crate::capability_list::ServerDefinitionEntry;
 use crate::profile_view::ProfileView;
 use crate::{results, sanitize, uris};
 
@@ -21,7 +21,7 @@ const MAX_INSTRUCTIONS: usize = 16 << 10;
 /// Renders a definition for callers of a revision.
 pub(crate) fn render_definition(
     view: &ProfileView,
-    entry: &ServerListEntry,
+    entry: &ServerDefinitionEntry,
     to: Revision,
 ) -> Bytes {
     let raw = match entry.id.kind {
@@ -32,7 +32,7 @@ pub(crate) fn render_definition(
 }
 
 /// Translates a tool to a revision, with its task support.
-fn tool(entry: &ServerListEntry, to: Revision) -> Bytes {
+fn tool(entry: &ServerDefinitionEntry, to: Revision) -> Bytes {
     let raw = bridge::translate_tool(&entry.fact.raw, entry.protocol, to);
     let raw = bridge::tasks::mark_task_support(&raw, entry.tasks, to).unwrap_or(raw);
     match entry.is_bounded {
@@ -43,8 +43,8 @@ fn tool(entry: &ServerListEntry, to: Revision) -> Bytes {
 }
 
 /// Replaces the name and the URIs in a definition by the exposed ones.
-fn apply_exposed_names(view: &ProfileView, entry: &ServerListEntry, raw: Bytes) -> Bytes {
-    let ServerListEntry { id, shown, .. } = entry;
+fn apply_exposed_names(view: &ProfileView, entry: &ServerDefinitionEntry, raw: Bytes) -> Bytes {
+    let ServerDefinitionEntry { id, shown, .. } = entry;
     let (_, named) = id.kind.json_keys();
     let mut edits = uris::definition_replacements(view, &id.server, &raw);
     if **shown != *id.name {

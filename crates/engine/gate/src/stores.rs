@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use toolgate_journal::{Journal, JournalError, JournalRecord};
 use toolgate_model::CapabilityId;
-use toolgate_store::{GrantSelector, Keyring, Pin, StateStore, StoreError};
+use toolgate_store::{AccessKeyring, GrantSelector, Pin, StateStore, StoreError};
 
 use crate::Gate;
 use crate::approvals::ApprovalBroker;
@@ -36,7 +36,7 @@ pub(crate) enum StoreWrite {
 pub(crate) struct GateStores {
     pub(crate) decisions: Arc<StateStore>,
     pub(crate) broker: Arc<ApprovalBroker>,
-    keys: Arc<Keyring>,
+    keys: Arc<AccessKeyring>,
     pub(crate) journal: Option<Arc<Journal>>,
     writes: mpsc::UnboundedSender<StoreWrite>,
 }
@@ -47,7 +47,7 @@ impl GateStores {
         journal: Option<Arc<Journal>>,
     ) -> Result<Self, StoreError> {
         let broker = ApprovalBroker::load(decisions.clone()).await?;
-        let keys = Keyring::load(decisions.clone()).await?;
+        let keys = AccessKeyring::load(decisions.clone()).await?;
         journal.iter().for_each(|journal| broker.set_journal(journal.clone()));
         let (writes, waiting) = mpsc::unbounded_channel();
         tokio::spawn(run_writes(broker.clone(), decisions.clone(), waiting));
@@ -153,7 +153,7 @@ impl Gate {
     }
 
     /// Returns the access keys of HTTP callers, if stores are open.
-    pub fn keys(&self) -> Option<&Arc<Keyring>> {
+    pub fn keys(&self) -> Option<&Arc<AccessKeyring>> {
         Some(&self.stores.get()?.keys)
     }
 

@@ -30,13 +30,13 @@ use bytes::Bytes;
 use toolgate_bridge::tasks;
 use toolgate_model::ErrorCode;
 use toolgate_model::time::rfc3339_from_time;
-use toolgate_session::{CapabilityOverride, Interactor};
+use toolgate_session::{CapabilityOverrideInteractor, Interactor};
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Frame, code};
 
 pub(crate) use call::OutboundCall;
 pub(crate) use table::TaskTable;
-pub(crate) use task_servers::TaskServers;
+pub(crate) use task_servers::TaskCapableServers;
 
 use crate::GateError;
 use crate::present::{own_frame, own_response};
@@ -55,7 +55,7 @@ pub(crate) fn is_task_method(method: &str) -> bool {
 /// for clients that declare it, so the gate does when it handles tasks for a caller.
 fn task_aware(inner: Arc<dyn Interactor>) -> Arc<dyn Interactor> {
     let capabilities = tasks::declare_extension(&inner.capabilities());
-    Arc::new(CapabilityOverride { inner, capabilities })
+    Arc::new(CapabilityOverrideInteractor { inner, capabilities })
 }
 
 /// Returns an error object as a response.

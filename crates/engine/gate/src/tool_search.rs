@@ -10,8 +10,10 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use toolgate_fleet::{CheckedCatalog, FleetServer, OfferedCatalog};
-use toolgate_model::{CapabilityId, CapabilityKind, DEFAULT_TAG, ServerName, ServerSpec, ToolSpec};
-use toolgate_policy::ClientNames;
+use toolgate_model::{
+    CapabilityId, CapabilityKind, DEFAULT_TAG, DeclaredTool, ServerName, ServerSpec,
+};
+use toolgate_policy::MatchableClientNames;
 use toolgate_search::{CapabilityHit, CapabilityIndex, IndexedCapability, TermMatch};
 use toolgate_wire::Revision;
 
@@ -171,7 +173,7 @@ fn documents(
 
 impl ServerTags {
     fn of(spec: &ServerSpec) -> Self {
-        let own = |(name, tool): (&String, &ToolSpec)| Some((name.clone(), tool.tags.clone()?));
+        let own = |(name, tool): (&String, &DeclaredTool)| Some((name.clone(), tool.tags.clone()?));
         Self {
             server: spec.tags.clone().unwrap_or_else(|| vec![DEFAULT_TAG.to_owned()]),
             tools: spec.selection.tools.iter().filter_map(own).collect(),
@@ -188,7 +190,7 @@ impl Gate {
     /// Returns the best matches among the tools a caller sees, at most `limit`, best first.
     pub async fn search(&self, caller: &Caller, query: &str, limit: usize) -> Vec<ToolSearchHit> {
         let view = self.view(caller);
-        let names = ClientNames { client: &caller.client.name, caller: &caller.person };
+        let names = MatchableClientNames { client: &caller.client.name, caller: &caller.person };
         let denied = view.denied_to(names);
         let mut found = self.search_view(&view, caller.revision, query, limit).await;
         found.retain(|found| !denied.contains(&found.id));

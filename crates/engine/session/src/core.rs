@@ -7,8 +7,8 @@ use bytes::Bytes;
 use toolgate_model::{ServerName, ServerTimeouts};
 use toolgate_wire::{Era, Frame, MessageLimits, MessageOrBatch, Revision, WireError, build};
 
-use crate::http::HttpLink;
-use crate::line::LineLink;
+use crate::http::HttpTransport;
+use crate::line::LineTransport;
 use crate::log_level::LogLevelState;
 use crate::modern::envelope::modern_capabilities;
 use crate::modern::headers::ArgumentHeaders;
@@ -18,7 +18,8 @@ use crate::open_questions::OpenQuestions;
 use crate::pending_requests::PendingRequests;
 use crate::url_elicitation::AwaitedElicitations;
 use crate::{
-    Answer, CapabilityOverride, Interactor, QuestionKind, SessionEventHandler, SessionOptions,
+    Answer, CapabilityOverrideInteractor, Interactor, QuestionKind, SessionEventHandler,
+    SessionOptions,
 };
 
 /// The shared state of one session.
@@ -45,8 +46,8 @@ pub(crate) struct SessionCore {
 
 /// The transport of a session.
 pub(crate) enum SessionTransport {
-    Line(LineLink),
-    Http(Arc<HttpLink>),
+    Line(LineTransport),
+    Http(Arc<HttpTransport>),
 }
 
 impl SessionCore {
@@ -57,7 +58,7 @@ impl SessionCore {
             // Larger messages do not arrive here: the transport limits and spools them.
             limits: MessageLimits { bytes: MessageLimits::MAX_BYTES, ..MessageLimits::default() },
             event_handler: opening.event_handler.clone(),
-            default_interactor: Arc::new(CapabilityOverride {
+            default_interactor: Arc::new(CapabilityOverrideInteractor {
                 inner: opening.default_interactor.clone(),
                 capabilities: modern_capabilities(&opening.capabilities),
             }),
@@ -115,7 +116,7 @@ impl SessionCore {
     pub(crate) fn post(&self, message: Bytes) {
         match &self.link {
             SessionTransport::Line(link) => link.send(&message),
-            SessionTransport::Http(link) => HttpLink::post_and_forget(link, message),
+            SessionTransport::Http(link) => HttpTransport::post_and_forget(link, message),
         }
     }
 

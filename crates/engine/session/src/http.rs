@@ -39,7 +39,7 @@ pub(crate) const ERROR_BODY_LIMITS: BodyLimits = BodyLimits { memory: 1 << 20, t
 const SHOWN: usize = 300;
 
 /// The HTTP transport of a session.
-pub(crate) struct HttpLink {
+pub(crate) struct HttpTransport {
     endpoint: HttpEndpoint,
     session: OnceLock<HeaderValue>,
     version: OnceLock<HeaderValue>,
@@ -50,7 +50,7 @@ pub(crate) struct HttpLink {
     pub(crate) limits: BodyLimits,
 }
 
-impl HttpLink {
+impl HttpTransport {
     pub(crate) fn new(endpoint: HttpEndpoint) -> Self {
         Self {
             endpoint,
@@ -191,7 +191,7 @@ pub(crate) fn unexpected(status: StatusCode, body: &[u8]) -> SessionError {
 /// Sends call `id` and reads its answer. `headers` are those of a modern request.
 pub(crate) async fn call(
     core: &Arc<SessionCore>,
-    link: &HttpLink,
+    link: &HttpTransport,
     id: u64,
     headers: Option<HeaderMap>,
     body: Bytes,
@@ -209,7 +209,7 @@ pub(crate) async fn call(
 /// ran. Dropping the future closes the connection, which cancels a modern request.
 pub(crate) async fn read_answer(
     core: &Arc<SessionCore>,
-    link: &HttpLink,
+    link: &HttpTransport,
     id: u64,
     reply: HttpResponse,
     era: Era,
@@ -249,7 +249,7 @@ pub(crate) fn another_id() -> SessionError {
 /// legacy servers send such errors for any malformed request.
 async fn read_error_response(
     core: &SessionCore,
-    link: &HttpLink,
+    link: &HttpTransport,
     id: u64,
     reply: HttpResponse,
 ) -> Result<Frame, SessionError> {
@@ -297,7 +297,7 @@ impl StreamPosition {
 /// early after its last event.
 async fn follow(
     core: &Arc<SessionCore>,
-    link: &HttpLink,
+    link: &HttpTransport,
     id: u64,
     mut stream: EventStream,
     era: Era,
@@ -360,7 +360,7 @@ fn take_answer(core: &Arc<SessionCore>, id: u64, frame: Frame) -> Option<Frame> 
 /// completes once the server has accepted or refused the first request.
 pub(crate) fn listen(
     core: Arc<SessionCore>,
-    link: Arc<HttpLink>,
+    link: Arc<HttpTransport>,
 ) -> (JoinHandle<()>, oneshot::Receiver<()>) {
     let (settled, opened) = oneshot::channel();
     let listening = tokio::spawn(async move {
@@ -373,7 +373,7 @@ pub(crate) fn listen(
 
 async fn keep_stream_open(
     core: &Arc<SessionCore>,
-    link: &HttpLink,
+    link: &HttpTransport,
     first: Result<EventStream, SessionError>,
 ) {
     let mut place = StreamPosition::default();

@@ -188,14 +188,14 @@ impl Answer {
 }
 
 /// An interactor that declares other capabilities and forwards everything else.
-pub struct CapabilityOverride {
+pub struct CapabilityOverrideInteractor {
     /// The interactor that receives and answers.
     pub inner: Arc<dyn Interactor>,
     /// The `clientCapabilities`, as raw JSON.
     pub capabilities: Bytes,
 }
 
-impl Interactor for CapabilityOverride {
+impl Interactor for CapabilityOverrideInteractor {
     fn scope(&self) -> CallerId {
         self.inner.scope()
     }

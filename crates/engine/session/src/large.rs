@@ -9,7 +9,7 @@ use std::sync::Arc;
 use toolgate_transport::TransportError;
 use toolgate_transport::spool::{self, BodyFile, ReceivedBody};
 use toolgate_wire::large::{
-    DetachedValues, LargeMessageSource as _, PlaceholderToken, SkeletonError, SkeletonParser,
+    DetachedValues, LargeResponseReader as _, PlaceholderToken, SkeletonError, SkeletonParser,
 };
 use toolgate_wire::{Frame, MessageKind, MessageLimits, MessageOrBatch, method, scan};
 

@@ -33,8 +33,8 @@ pub use error::SessionError;
 pub use event_handler::SessionEventHandler;
 pub use handshake::{HandshakeResult, SessionOptions};
 pub use interactor::{
-    Answer, CallerId, CapabilityOverride, Interactor, Question, QuestionKind, RootsInteractor,
-    restrict_sampling,
+    Answer, CallerId, CapabilityOverrideInteractor, Interactor, Question, QuestionKind,
+    RootsInteractor, restrict_sampling,
 };
 pub use large::parse_spooled;
 pub use session::{OutboundRequest, Session};

@@ -19,13 +19,13 @@ use crate::large;
 use crate::pending_requests::PendingRequests;
 
 /// The sending side of a line-based connection.
-pub(crate) struct LineLink {
+pub(crate) struct LineTransport {
     /// Taken when the session closes. The writer then sends what is queued and closes the stream.
     sender: Mutex<Option<LineSender>>,
     invalid_lines: AtomicU64,
 }
 
-impl LineLink {
+impl LineTransport {
     /// Starts a task that writes to `output`.
     pub(crate) fn new<W: AsyncWrite + Send + Unpin + 'static>(output: W) -> Self {
         let (sender, work) = writer(output);

@@ -59,7 +59,7 @@ pub(crate) struct PendingRequests {
 
 /// A hash of what a request calls. Calls of the same kind are assumed to ask alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct CallKind(u64);
+pub(crate) struct CalledTargetHash(u64);
 
 /// The contents of [`PendingRequests`], protected by its lock.
 #[derive(Default)]
@@ -67,7 +67,7 @@ struct RequestTable {
     calls: HashMap<u64, PendingRequest>,
     held: Vec<Frame>,
     /// The kinds of calls that asked nothing, although the caller could be asked.
-    quiet_kinds: HashSet<CallKind>,
+    quiet_kinds: HashSet<CalledTargetHash>,
     /// True if a cancelled call may have asked a held question.
     doubtful: bool,
     ended: Option<String>,
@@ -82,7 +82,7 @@ struct PendingRequest {
     last_activity: Instant,
     open_questions: usize,
     /// The kind of the call, if its questions arrive on a shared stream.
-    kind: Option<CallKind>,
+    kind: Option<CalledTargetHash>,
     /// True if the call may ask a question.
     unsure: bool,
     asked: bool,
@@ -151,15 +151,15 @@ impl PendingRequests {
     }
 
     /// Returns the kind of a request, or `None` if the server must not ask during it.
-    pub(crate) fn kind(&self, request: &Frame) -> Option<CallKind> {
+    pub(crate) fn kind(&self, request: &Frame) -> Option<CalledTargetHash> {
         let asking = [method::TOOLS_CALL, method::PROMPTS_GET, method::RESOURCES_READ];
         let method = asking.into_iter().find(|method| request.is(method))?;
-        Some(CallKind(self.hasher.hash_one((method, request.name()))))
+        Some(CalledTargetHash(self.hasher.hash_one((method, request.name()))))
     }
 
     /// Returns true if a new call of this scope and kind and a pending call of another scope may
     /// both ask, so that their questions could not be attributed.
-    pub(crate) fn may_mix_questions(&self, scope: CallerId, kind: CallKind) -> bool {
+    pub(crate) fn may_mix_questions(&self, scope: CallerId, kind: CalledTargetHash) -> bool {
         if self.unsure.load(Ordering::Acquire) == 0 {
             return false;
         }
@@ -175,7 +175,7 @@ impl PendingRequests {
         id: u64,
         interactor: Arc<dyn Interactor>,
         token: Option<Box<str>>,
-        kind: Option<CallKind>,
+        kind: Option<CalledTargetHash>,
     ) -> Result<oneshot::Receiver<RequestOutcome>, SessionError> {
         let (sender, outcome) = oneshot::channel();
         let last_activity = Instant::now();

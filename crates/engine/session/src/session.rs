@@ -12,9 +12,9 @@ use toolgate_wire::{Era, Frame, MessageKind, Span, build, method, string, view};
 
 use crate::core::{SessionCore, SessionTransport};
 use crate::exchange::{self, SendOptions};
-use crate::http::HttpLink;
-use crate::line::LineLink;
-use crate::modern::filter::ListenCapabilities;
+use crate::http::HttpTransport;
+use crate::line::LineTransport;
+use crate::modern::filter::ServerListenCapabilities;
 use crate::modern::{self, listen_task, probe, rounds};
 use crate::{CallerId, HandshakeResult, Interactor, SessionError, SessionOptions};
 use crate::{http, line, listing, log_level, url_elicitation};
@@ -37,7 +37,7 @@ pub struct Session {
     connection: ConnectionGuard,
     handshake: HandshakeResult,
     /// What a modern server can report.
-    listen_capabilities: ListenCapabilities,
+    listen_capabilities: ServerListenCapabilities,
 }
 
 /// The connection and its tasks. Dropping it ends them.
@@ -57,7 +57,7 @@ impl Session {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let core = SessionCore::new(&opening, SessionTransport::Line(LineLink::new(output)));
+        let core = SessionCore::new(&opening, SessionTransport::Line(LineTransport::new(output)));
         let tasks = vec![line::read(core.clone(), input)];
         Self::open(ConnectionGuard { core, tasks }, &opening).await
     }
@@ -67,8 +67,10 @@ impl Session {
         endpoint: HttpEndpoint,
         opening: SessionOptions,
     ) -> Result<Self, SessionError> {
-        let core =
-            SessionCore::new(&opening, SessionTransport::Http(Arc::new(HttpLink::new(endpoint))));
+        let core = SessionCore::new(
+            &opening,
+            SessionTransport::Http(Arc::new(HttpTransport::new(endpoint))),
+        );
         Self::open(ConnectionGuard { core, tasks: Vec::new() }, &opening).await
     }
 
@@ -76,7 +78,7 @@ impl Session {
         let welcome = probe::open(&life.core, opening).await?;
         let mut session = Self {
             connection: life,
-            listen_capabilities: ListenCapabilities::of(&welcome),
+            listen_capabilities: ServerListenCapabilities::of(&welcome),
             handshake: welcome,
         };
         // Open the stream before the first call, so that no report is missed. Limit the wait,

@@ -16,7 +16,7 @@ use toolgate_wire::{Frame, build, method};
 
 /// Why a request to a client failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ClientRequestError {
+pub enum RequestToClientError {
     /// The client did not declare sampling.
     #[error("the client does not support sampling")]
     Unsupported,
@@ -36,7 +36,7 @@ pub enum ClientRequestError {
     Disconnected,
 }
 
-impl CodedError for ClientRequestError {
+impl CodedError for RequestToClientError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::Unsupported => ErrorCode::CallClientCapability,
@@ -50,14 +50,14 @@ impl CodedError for ClientRequestError {
 /// The client that called a tool, usable while the call runs. Cheap to clone.
 #[derive(Clone)]
 pub struct ClientHandle {
-    link: Arc<LocalConnection>,
+    link: Arc<InProcessConnection>,
     /// The token for progress notifications, if the caller wants them.
     progress_token: Option<Value>,
 }
 
 impl ClientHandle {
     /// Creates a handle for one request with these params.
-    pub(super) fn of(link: &Arc<LocalConnection>, params: &Value) -> Self {
+    pub(super) fn of(link: &Arc<InProcessConnection>, params: &Value) -> Self {
         let token = params.pointer("/_meta/progressToken").cloned();
         Self { link: link.clone(), progress_token: token }
     }
@@ -81,14 +81,14 @@ impl ClientHandle {
         &self,
         params: &Value,
         limit: Duration,
-    ) -> Result<Value, ClientRequestError> {
+    ) -> Result<Value, RequestToClientError> {
         if !self.offers_sampling() {
-            return Err(ClientRequestError::Unsupported);
+            return Err(RequestToClientError::Unsupported);
         }
         let mut asked = self.link.ask(method::SAMPLING_CREATE_MESSAGE, params)?;
         match timeout(limit, &mut asked.answer).await {
-            Ok(answer) => answer.unwrap_or(Err(ClientRequestError::Disconnected)),
-            Err(_) => Err(ClientRequestError::TimedOut),
+            Ok(answer) => answer.unwrap_or(Err(RequestToClientError::Disconnected)),
+            Err(_) => Err(RequestToClientError::TimedOut),
         }
     }
 
@@ -114,14 +114,14 @@ impl fmt::Debug for ClientHandle {
 }
 
 /// One connection to a client, with the requests sent on it.
-pub(super) struct LocalConnection {
+pub(super) struct InProcessConnection {
     out: LineSender,
     capabilities: OnceLock<Value>,
     pending: Mutex<PendingQuestions>,
 }
 
 /// The client's answer to a request.
-type ClientAnswer = Result<Value, ClientRequestError>;
+type ClientAnswer = Result<Value, RequestToClientError>;
 
 /// The requests to a client that wait for an answer.
 #[derive(Default)]
@@ -132,7 +132,7 @@ struct PendingQuestions {
     closed: bool,
 }
 
-impl LocalConnection {
+impl InProcessConnection {
     pub(super) fn new(out: LineSender) -> Arc<Self> {
         Arc::new(Self { out, capabilities: OnceLock::new(), pending: Mutex::default() })
     }
@@ -151,11 +151,11 @@ impl LocalConnection {
         self: &Arc<Self>,
         method: &str,
         params: &Value,
-    ) -> Result<PendingQuestionGuard, ClientRequestError> {
+    ) -> Result<PendingQuestionGuard, RequestToClientError> {
         let (sender, answer) = oneshot::channel();
         let mut asked = self.pending.lock();
         if asked.closed {
-            return Err(ClientRequestError::Disconnected);
+            return Err(RequestToClientError::Disconnected);
         }
         asked.last += 1;
         let id = asked.last;
@@ -175,7 +175,7 @@ impl LocalConnection {
                 let error = RpcError::of(error);
                 let code = error.as_ref().and_then(|error| error.code).unwrap_or_default();
                 let message = error.and_then(|error| error.message).unwrap_or_default();
-                Err(ClientRequestError::Refused { code, message: message.into_owned() })
+                Err(RequestToClientError::Refused { code, message: message.into_owned() })
             }
             None => {
                 Ok(serde_json::from_slice(frame.result().unwrap_or(b"null")).unwrap_or(Value::Null))
@@ -194,7 +194,7 @@ impl LocalConnection {
 
 /// A pending request to the client. Dropping it before the answer cancels the request.
 struct PendingQuestionGuard {
-    link: Arc<LocalConnection>,
+    link: Arc<InProcessConnection>,
     id: u64,
     answer: oneshot::Receiver<ClientAnswer>,
 }

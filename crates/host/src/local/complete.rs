@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::ArgumentValues;
-use super::handler::{HandlerError, LocalHandler, handler};
+use super::handler::{BoxedHandler, HandlerError, handler};
 
 /// The maximum number of values in one answer, by the protocol.
 const MOST: usize = 100;
@@ -52,9 +52,9 @@ impl Completion {
 
 /// The completion functions, by argument name.
 #[derive(Clone, Default)]
-pub(super) struct Completers(BTreeMap<String, LocalHandler<CompletionRequest, Completion>>);
+pub(super) struct ArgumentCompleters(BTreeMap<String, BoxedHandler<CompletionRequest, Completion>>);
 
-impl Completers {
+impl ArgumentCompleters {
     pub(super) fn add<F, A, E>(&mut self, argument: &str, function: F)
     where
         F: Fn(CompletionRequest) -> A + Send + Sync + 'static,

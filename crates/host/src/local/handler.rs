@@ -54,11 +54,11 @@ impl HandlerError {
 }
 
 /// A handler function with a boxed future.
-pub(super) type LocalHandler<I, O> =
+pub(super) type BoxedHandler<I, O> =
     Arc<dyn Fn(I) -> BoxFuture<'static, Result<O, HandlerError>> + Send + Sync>;
 
 /// Boxes a function with any future and error type as a handler.
-pub(super) fn handler<I, O, F, A, E>(function: F) -> LocalHandler<I, O>
+pub(super) fn handler<I, O, F, A, E>(function: F) -> BoxedHandler<I, O>
 where
     F: Fn(I) -> A + Send + Sync + 'static,
     A: Future<Output = Result<O, E>> + Send + 'static,

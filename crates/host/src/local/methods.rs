@@ -5,17 +5,17 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolgate_wire::{Frame, Revision, code, method};
 
-use super::client::LocalConnection;
-use super::complete::Completers;
-use super::{ClientHandle, CompletionRequest, LocalServerParts, ToolCall, string_arguments};
+use super::client::InProcessConnection;
+use super::complete::ArgumentCompleters;
+use super::{ClientHandle, CompletionRequest, InProcessServerParts, ToolCall, string_arguments};
 
 /// The result of a method, or the code and message of an error.
 pub(super) type MethodResult = Result<Value, (i32, String)>;
 
 /// Answers one request.
 pub(super) async fn answer(
-    parts: &LocalServerParts,
-    link: &Arc<LocalConnection>,
+    parts: &InProcessServerParts,
+    link: &Arc<InProcessConnection>,
     frame: &Frame,
 ) -> MethodResult {
     let params: Value =
@@ -40,7 +40,7 @@ pub(super) async fn answer(
     }
 }
 
-impl LocalServerParts {
+impl InProcessServerParts {
     fn resource_definitions(&self, templates: bool) -> impl Iterator<Item = &Value> {
         let chosen = self.resources.iter().filter(move |it| it.is_template == templates);
         chosen.map(|it| &it.definition)
@@ -52,7 +52,7 @@ fn list<'a>(key: &str, definitions: impl Iterator<Item = &'a Value>) -> Value {
     json!({ key: definitions.collect::<Vec<_>>() })
 }
 
-fn welcome(parts: &LocalServerParts, params: &Value) -> Value {
+fn welcome(parts: &InProcessServerParts, params: &Value) -> Value {
     let asked = params["protocolVersion"].as_str().and_then(|text| text.parse::<Revision>().ok());
     let legacy = asked.filter(|revision| *revision <= Revision::LATEST_LEGACY);
     let mut capabilities = json!({ "tools": {}, "resources": {}, "prompts": {} });
@@ -71,15 +71,15 @@ fn welcome(parts: &LocalServerParts, params: &Value) -> Value {
 }
 
 /// Returns true if any argument can be completed.
-fn has_completions(parts: &LocalServerParts) -> bool {
+fn has_completions(parts: &InProcessServerParts) -> bool {
     let prompts = parts.prompts.iter().map(|it| &it.completers);
     let mut all = prompts.chain(parts.resources.iter().map(|it| &it.completers));
     all.any(|completers| !completers.is_empty())
 }
 
 async fn call(
-    parts: &LocalServerParts,
-    link: &Arc<LocalConnection>,
+    parts: &InProcessServerParts,
+    link: &Arc<InProcessConnection>,
     params: &Value,
 ) -> MethodResult {
     let name = params["name"].as_str().unwrap_or_default();
@@ -89,7 +89,7 @@ async fn call(
     Ok(tool.run(ToolCall { arguments, client: ClientHandle::of(link, params) }).await)
 }
 
-async fn read(parts: &LocalServerParts, params: &Value) -> MethodResult {
+async fn read(parts: &InProcessServerParts, params: &Value) -> MethodResult {
     let uri = params["uri"].as_str().unwrap_or_default();
     let fitting = parts.resources.iter().filter_map(|it| Some((it, it.fits(uri)?)));
     // An individual resource takes precedence over a template.
@@ -99,14 +99,14 @@ async fn read(parts: &LocalServerParts, params: &Value) -> MethodResult {
     }
 }
 
-async fn prompt(parts: &LocalServerParts, params: &Value) -> MethodResult {
+async fn prompt(parts: &InProcessServerParts, params: &Value) -> MethodResult {
     let name = params["name"].as_str().unwrap_or_default();
     let prompt = parts.prompts.iter().find(|prompt| prompt.name == name);
     let prompt = prompt.ok_or_else(|| (code::INVALID_PARAMS, format!("Unknown prompt: {name}")))?;
     prompt.get(&params["arguments"]).await
 }
 
-async fn complete(parts: &LocalServerParts, params: &Value) -> MethodResult {
+async fn complete(parts: &InProcessServerParts, params: &Value) -> MethodResult {
     let completers = find_completers(parts, &params["ref"])?;
     let argument = &params["argument"];
     let (Some(name), Some(value)) = (argument["name"].as_str(), argument["value"].as_str()) else {
@@ -119,9 +119,9 @@ async fn complete(parts: &LocalServerParts, params: &Value) -> MethodResult {
 
 /// Returns the completers of the prompt or template that a reference names.
 fn find_completers<'p>(
-    parts: &'p LocalServerParts,
+    parts: &'p InProcessServerParts,
     about: &Value,
-) -> Result<&'p Completers, (i32, String)> {
+) -> Result<&'p ArgumentCompleters, (i32, String)> {
     let text = |key: &str| about[key].as_str().unwrap_or_default();
     let prompt = || parts.prompts.iter().find(|it| it.name == text("name"));
     let template = || parts.resources.iter().find(|it| it.is_template && it.uri == text("uri"));

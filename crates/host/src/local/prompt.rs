@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::complete::{Completers, Completion, CompletionRequest};
-use super::handler::{HandlerError, LocalHandler, handler};
+use super::complete::{ArgumentCompleters, Completion, CompletionRequest};
+use super::handler::{BoxedHandler, HandlerError, handler};
 use super::{ArgumentValues, string_arguments};
 
 /// One message of a prompt.
@@ -31,8 +31,8 @@ impl PromptMessage {
 pub struct Prompt {
     pub(super) name: String,
     pub(super) definition: Value,
-    fill: LocalHandler<ArgumentValues, Vec<PromptMessage>>,
-    pub(super) completers: Completers,
+    fill: BoxedHandler<ArgumentValues, Vec<PromptMessage>>,
+    pub(super) completers: ArgumentCompleters,
 }
 
 impl Prompt {
@@ -47,7 +47,7 @@ impl Prompt {
             name: name.to_owned(),
             definition: json!({ "name": name, "description": description }),
             fill: handler(function),
-            completers: Completers::default(),
+            completers: ArgumentCompleters::default(),
         }
     }
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::ArgumentValues;
-use super::complete::{Completers, Completion, CompletionRequest};
-use super::handler::{HandlerError, LocalHandler, handler};
-use super::uri_pattern::UriPattern;
+use super::complete::{ArgumentCompleters, Completion, CompletionRequest};
+use super::handler::{BoxedHandler, HandlerError, handler};
+use super::uri_pattern::UriTemplate;
 
 /// A text resource, or a template for resources: every URI that matches is a resource.
 #[derive(Clone)]
@@ -14,10 +14,10 @@ pub struct Resource {
     /// The URI or the URI template.
     pub(super) uri: String,
     pub(super) is_template: bool,
-    pattern: UriPattern,
+    pattern: UriTemplate,
     pub(super) definition: Value,
-    read: LocalHandler<ArgumentValues, String>,
-    pub(super) completers: Completers,
+    read: BoxedHandler<ArgumentValues, String>,
+    pub(super) completers: ArgumentCompleters,
 }
 
 impl Resource {
@@ -32,10 +32,10 @@ impl Resource {
         Self {
             uri: uri.to_owned(),
             is_template: false,
-            pattern: UriPattern::literal(uri),
+            pattern: UriTemplate::literal(uri),
             definition,
             read: handler(move |_| function()),
-            completers: Completers::default(),
+            completers: ArgumentCompleters::default(),
         }
     }
 
@@ -63,10 +63,10 @@ impl Resource {
         Self {
             uri: uri_template.to_owned(),
             is_template: true,
-            pattern: UriPattern::new(uri_template),
+            pattern: UriTemplate::new(uri_template),
             definition,
             read: handler(function),
-            completers: Completers::default(),
+            completers: ArgumentCompleters::default(),
         }
     }
 

@@ -12,15 +12,15 @@ use toolgate_transport::line::{LineReader, writer};
 use toolgate_transport::spool::BodyLimits;
 use toolgate_wire::{Frame, MessageKind, MessageLimits, OwnedRequestId, build, code, method};
 
-use super::LocalServerParts;
-use super::client::LocalConnection;
+use super::InProcessServerParts;
+use super::client::InProcessConnection;
 use super::methods::answer;
 
 /// The running calls, by the client's request id.
 type RunningCalls = Arc<Mutex<HashMap<OwnedRequestId, AbortHandle>>>;
 
 /// Serves one client until the input ends.
-pub(super) async fn serve<R, W>(parts: Arc<LocalServerParts>, input: R, output: W)
+pub(super) async fn serve<R, W>(parts: Arc<InProcessServerParts>, input: R, output: W)
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -28,7 +28,7 @@ where
     let (out, work) = writer(output);
     let writing = tokio::spawn(work);
     let mut lines = LineReader::new(input, BodyLimits::INTERNAL);
-    let (link, running) = (LocalConnection::new(out), RunningCalls::default());
+    let (link, running) = (InProcessConnection::new(out), RunningCalls::default());
     while let Ok(Some(line)) = lines.next().await {
         match Frame::parse(line, &MessageLimits::default()) {
             Ok(frame) => handle_frame(&parts, &link, &running, frame),
@@ -50,8 +50,8 @@ where
 }
 
 fn handle_frame(
-    parts: &Arc<LocalServerParts>,
-    link: &Arc<LocalConnection>,
+    parts: &Arc<InProcessServerParts>,
+    link: &Arc<InProcessConnection>,
     running: &RunningCalls,
     frame: Frame,
 ) {
@@ -75,8 +75,8 @@ fn handle_frame(
 }
 
 async fn work(
-    parts: Arc<LocalServerParts>,
-    link: Arc<LocalConnection>,
+    parts: Arc<InProcessServerParts>,
+    link: Arc<InProcessConnection>,
     running: RunningCalls,
     frame: Frame,
     id: OwnedRequestId,

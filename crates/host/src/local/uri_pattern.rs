@@ -9,7 +9,7 @@ use super::ArgumentValues;
 
 /// A parsed URI template.
 #[derive(Debug, Clone)]
-pub(super) struct UriPattern {
+pub(super) struct UriTemplate {
     /// The text before the first variable.
     start: String,
     /// The variables of the path, each with the text after it.
@@ -18,7 +18,7 @@ pub(super) struct UriPattern {
     query: Option<Vec<String>>,
 }
 
-impl UriPattern {
+impl UriTemplate {
     /// Returns the pattern that only this URI matches.
     pub(super) fn literal(uri: &str) -> Self {
         Self { start: uri.to_owned(), variables: Vec::new(), query: None }
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn values(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
-        UriPattern::new(template).values(uri).map(|values| values.into_iter().collect())
+        UriTemplate::new(template).values(uri).map(|values| values.into_iter().collect())
     }
 
     fn found(pairs: &[(&str, &str)]) -> Option<Vec<(String, String)>> {
@@ -222,7 +222,7 @@ mod tests {
             let uri = format!("x:y{}?{}", filled.collect::<String>(), query.join("&"));
             let mut expected: ArgumentValues = names.into_iter().zip(segments).collect();
             expected.extend(members);
-            prop_assert_eq!(UriPattern::new(&template).values(&uri), Some(expected), "{}", uri);
+            prop_assert_eq!(UriTemplate::new(&template).values(&uri), Some(expected), "{}", uri);
         }
 
         /// Nothing that anybody asks for breaks it, and what fits has every segment.
@@ -231,7 +231,7 @@ mod tests {
             template in "(x|:|/|[{][ab][}]|[{]|[}]){0,6}([{][?]a,b[}])?",
             uri in "(x|:|/|[?]|&|=|a|%41|%|ü|#){0,12}",
         ) {
-            if let Some(values) = UriPattern::new(&template).values(&uri) {
+            if let Some(values) = UriTemplate::new(&template).values(&uri) {
                 for name in ["a", "b"] {
                     let named = template.split("{?").next().unwrap().contains(&format!("{{{name}}}"));
                     prop_assert!(!named || !values[name].is_empty(), "{} {}", template, uri);

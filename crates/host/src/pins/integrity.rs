@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use toolgate_pins::{Package, npm_integrity};
+use toolgate_pins::{ServerPackage, npm_integrity};
 
 /// The maximum number of folders to search in the cache.
 const MOST_FOLDERS: usize = 500;
@@ -15,7 +15,7 @@ const MOST_FOLDERS: usize = 500;
 const MOST_BYTES: u64 = 4 << 20;
 
 /// Adds the digest of a package's content, if it is known on this machine.
-pub(super) fn find(package: &mut Package) {
+pub(super) fn find(package: &mut ServerPackage) {
     let Some(version) = package.version.clone().filter(|_| package.ecosystem == "npm") else {
         return;
     };

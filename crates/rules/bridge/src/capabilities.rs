@@ -40,14 +40,14 @@ pub fn gateway_capabilities(servers: &[(Revision, &[u8])], to: Revision) -> Byte
 }
 
 /// The members of one capability: keys with their raw settings.
-type CapabilitySettings<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
+type RawCapabilityMembers<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
 /// Returns the members of one capability over all servers, each once.
 fn gather_settings<'a>(
     servers: &[(Revision, &'a [u8])],
     capability: &str,
-) -> CapabilitySettings<'a> {
-    let mut all: CapabilitySettings<'a> = Vec::new();
+) -> RawCapabilityMembers<'a> {
+    let mut all: RawCapabilityMembers<'a> = Vec::new();
     for (_, server) in servers {
         let Some(at) = scan::member(server, capability) else { continue };
         for (key, value) in scan::members(at.slice(server)) {
@@ -61,7 +61,7 @@ fn gather_settings<'a>(
     all
 }
 
-fn write_settings(out: &mut Vec<u8>, capability: &str, settings: &CapabilitySettings<'_>) {
+fn write_settings(out: &mut Vec<u8>, capability: &str, settings: &RawCapabilityMembers<'_>) {
     if settings.is_empty() {
         return;
     }

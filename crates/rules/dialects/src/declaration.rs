@@ -97,7 +97,7 @@ pub struct FileSettings {
     /// Which calls are allowed without approval.
     pub permissions: Permissions,
     /// Who approves calls, and for how long.
-    pub approvals: FileApprovals,
+    pub approvals: FileApprovalSettings,
     /// How strict Toolgate is about servers.
     pub posture: Option<LocatedValue<Posture>>,
     /// How old a list of definitions may be when one of them is called.
@@ -105,7 +105,7 @@ pub struct FileSettings {
     /// The time limits for servers that set none of their own.
     pub timeouts: ServerTimeouts,
     /// The settings of the local context.
-    pub context: FileContext,
+    pub context: FileContextSettings,
     /// The values that the user is asked for.
     pub inputs: Vec<InputSpec>,
     /// Settings that only one host uses, by dialect. Treated as secret, because their meaning is
@@ -165,7 +165,7 @@ pub struct Permissions {
 
 /// The approval settings of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FileApprovals {
+pub struct FileApprovalSettings {
     /// Who approves, unless set for the client.
     pub via: Option<LocatedValue<ApprovalChannel>>,
     /// Who approves the calls of single clients, by the name that the client reports.
@@ -180,7 +180,7 @@ pub struct FileApprovals {
 
 /// The settings of a file for the local context, with paths as written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FileContext {
+pub struct FileContextSettings {
     /// Whether callers see it.
     pub offer: Option<LocatedValue<ContextOfferMode>>,
     /// The naming style of its tools and resources.

@@ -63,7 +63,7 @@ pub enum Dialect {
 
 /// A document that was written, and what it could not express.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrittenDocument {
+pub struct WrittenConfigText {
     /// The whole document.
     pub text: String,
     /// The settings that the dialect cannot express.
@@ -190,7 +190,7 @@ impl Dialect {
         servers: &[ServerSpec],
         settings: &FileSettings,
         at: &FileRef,
-    ) -> Result<WrittenDocument, EditError> {
+    ) -> Result<WrittenConfigText, EditError> {
         let format = self.format();
         let mut losses = ConversionLosses::default();
         let mut text = self.empty();
@@ -203,7 +203,7 @@ impl Dialect {
         for spec in servers {
             text = self.put_server(&text, spec, at, &mut losses)?;
         }
-        Ok(WrittenDocument { text, losses: losses.finish() })
+        Ok(WrittenConfigText { text, losses: losses.finish() })
     }
 
     /// Adds a server to a document, or changes the server with this name.
@@ -212,11 +212,11 @@ impl Dialect {
         text: &str,
         spec: &ServerSpec,
         at: &FileRef,
-    ) -> Result<WrittenDocument, EditError> {
+    ) -> Result<WrittenConfigText, EditError> {
         let mut losses = ConversionLosses::default();
         let text = if text.trim().is_empty() { self.empty() } else { text.to_owned() };
         let text = self.put_server(&text, spec, at, &mut losses)?;
-        Ok(WrittenDocument { text, losses: losses.finish() })
+        Ok(WrittenConfigText { text, losses: losses.finish() })
     }
 
     fn put_server(

@@ -58,7 +58,7 @@ impl EnabledField {
 
 /// Lists of server names, elsewhere in the document, that enable or disable servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ServerFilterKeys {
+pub(crate) struct EnabledServerListKeys {
     /// If this list exists, servers that are not in it are disabled.
     pub allowed: &'static [&'static str],
     /// Servers in this list are disabled.
@@ -96,7 +96,7 @@ pub enum RuleTranslation {
 }
 
 /// A group of servers in a document.
-pub(crate) struct ServerGroup<'t> {
+pub(crate) struct ConfigServerGroup<'t> {
     pub servers: ServerEntries<'t>,
     /// The only project that these servers belong to.
     pub only_in: Option<PathBuf>,
@@ -108,7 +108,7 @@ pub(crate) enum ServerEntries<'t> {
     List(Vec<&'t TreeNode>),
 }
 
-impl<'t> From<ServerEntries<'t>> for ServerGroup<'t> {
+impl<'t> From<ServerEntries<'t>> for ConfigServerGroup<'t> {
     fn from(servers: ServerEntries<'t>) -> Self {
         Self { servers, only_in: None }
     }
@@ -142,7 +142,7 @@ pub(crate) struct DialectFormat {
     /// The field that enables or disables a server.
     pub enabled: Option<EnabledField>,
     /// The lists that enable or disable servers.
-    pub server_filter: Option<ServerFilterKeys>,
+    pub server_filter: Option<EnabledServerListKeys>,
     /// The names of the fields for the process and the endpoint.
     pub keys: EntryKeys,
     /// The fields of an entry, in the order in which they are read and written.
@@ -160,7 +160,7 @@ pub(crate) struct DialectFormat {
     /// the document chooses, such as the path of a project.
     pub project_keys: fn(&[TreeMember], &ServerName) -> Option<Vec<String>>,
     /// Returns the servers of a document, for dialects with several locations.
-    pub server_groups: Option<for<'t> fn(&mut TableFields<'t>) -> Vec<ServerGroup<'t>>>,
+    pub server_groups: Option<for<'t> fn(&mut TableFields<'t>) -> Vec<ConfigServerGroup<'t>>>,
     /// Reads the settings of a document besides its servers.
     pub read_settings: fn(&mut TableFields<'_>) -> FileSettings,
     /// Returns the settings to write. Settings that are not written are losses.
@@ -242,11 +242,11 @@ fn read_top_level<'t>(
     format: &DialectFormat,
     report: &'t FileDiagnostics<'t>,
     document: &'t [TreeMember],
-) -> (Vec<ServerGroup<'t>>, FileSettings) {
+) -> (Vec<ConfigServerGroup<'t>>, FileSettings) {
     let mut fields = TableFields::of(report, "the file", 0, document);
     let groups = match format.server_groups {
         Some(groups) => groups(&mut fields),
-        None => fields.servers(format.servers).map(ServerGroup::from).into_iter().collect(),
+        None => fields.servers(format.servers).map(ConfigServerGroup::from).into_iter().collect(),
     };
     let settings = (format.read_settings)(&mut fields);
     // An invalid setting is reported and ignored. The servers stay usable.
@@ -261,7 +261,7 @@ fn read_group(
     format: &DialectFormat,
     report: &FileDiagnostics<'_>,
     document: &[TreeMember],
-    group: &ServerGroup<'_>,
+    group: &ConfigServerGroup<'_>,
     into: &mut ParsedFile,
 ) {
     let mut seen = BTreeMap::new();

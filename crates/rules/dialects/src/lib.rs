@@ -26,10 +26,10 @@ pub use toolgate_model::PolicyMode;
 pub use common::diagnostics::UNREADABLE_FILE_HINT;
 pub use common::nearest::nearest;
 pub use declaration::{
-    ClientProfile, Declaration, FileApprovals, FileContext, FileRef, FileSettings, ForeignFiles,
-    InputSpec, LocatedValue, ParsedFile, Permissions, ServerOverride,
+    ClientProfile, Declaration, FileApprovalSettings, FileContextSettings, FileRef, FileSettings,
+    ForeignFiles, InputSpec, LocatedValue, ParsedFile, Permissions, ServerOverride,
 };
-pub use dialect::{Dialect, WrittenDocument};
+pub use dialect::{Dialect, WrittenConfigText};
 pub use dialect_format::RuleTranslation;
 pub use duration::parse as parse_duration;
 pub use edit::EditError;

@@ -2,7 +2,7 @@
 
 use toolgate_model::{ServerName, ServerTimeouts};
 
-use crate::{FileApprovals, FileContext, FileSettings, Permissions};
+use crate::{FileApprovalSettings, FileContextSettings, FileSettings, Permissions};
 
 /// One setting that was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,11 +60,11 @@ impl ConversionLosses {
         self.add_if_set("clients", !settings.clients.is_empty());
         self.add_if_set("inputs", !settings.inputs.is_empty());
         self.add_if_set("permissions", settings.permissions != Permissions::default());
-        self.add_if_set("approvals", settings.approvals != FileApprovals::default());
+        self.add_if_set("approvals", settings.approvals != FileApprovalSettings::default());
         self.add_if_set("launch.posture", settings.posture.is_some());
         self.add_if_set("pins.recheck", settings.recheck.is_some());
         self.add_if_set("timeouts", settings.timeouts != ServerTimeouts::default());
-        self.add_if_set("context", settings.context != FileContext::default());
+        self.add_if_set("context", settings.context != FileContextSettings::default());
         for dialect in settings.extras.keys() {
             self.add(format!("extra.{dialect}"), "only that host uses it");
         }

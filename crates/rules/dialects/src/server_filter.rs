@@ -4,9 +4,9 @@
 use toolgate_model::{ConfigValue, ServerName};
 
 use crate::common::tree::{TreeMember, TreeNode, find_path};
-use crate::dialect_format::ServerFilterKeys;
+use crate::dialect_format::EnabledServerListKeys;
 
-impl ServerFilterKeys {
+impl EnabledServerListKeys {
     /// Returns true if the lists of a document enable a server.
     pub fn allows(self, document: &[TreeMember], name: &str) -> bool {
         let on =
@@ -70,8 +70,8 @@ mod tests {
     use super::*;
     use crate::Dialect;
 
-    const LISTING: ServerFilterKeys =
-        ServerFilterKeys { allowed: &["mcp", "allowed"], excluded: &["mcp", "no"] };
+    const LISTING: EnabledServerListKeys =
+        EnabledServerListKeys { allowed: &["mcp", "allowed"], excluded: &["mcp", "no"] };
 
     fn changes(text: &str, enabled: bool) -> Vec<(&'static str, Vec<ConfigValue>)> {
         let name = ServerName::new("a").unwrap();

@@ -12,11 +12,12 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use toolgate_dialects::{
-    Dialect, FileApprovals, FileContext, FileSettings, LocatedValue, Permissions, PolicyMode,
+    Dialect, FileApprovalSettings, FileContextSettings, FileSettings, LocatedValue, Permissions,
+    PolicyMode,
 };
 use toolgate_model::{
     ApprovalChannel, ArgumentCondition, ConfigValue, ContextNamingStyle, ContextOfferMode,
-    ExpectedValue, Posture, RuleSpec,
+    ExpectedArgumentValue, Posture, RuleSpec,
 };
 
 fn said<T: std::fmt::Debug + Clone>(
@@ -50,8 +51,8 @@ fn rule() -> impl Strategy<Value = RuleSpec> {
         ".{1,8}"
     ];
     let is = prop_oneof![
-        "[a-z/*]{0,4}".prop_map(ExpectedValue::Glob),
-        value().prop_map(ExpectedValue::Value)
+        "[a-z/*]{0,4}".prop_map(ExpectedArgumentValue::Glob),
+        value().prop_map(ExpectedArgumentValue::Value)
     ];
     let condition = ("(/[a-z~0]{0,2}){0,2}", is)
         .prop_map(|(at, is)| ArgumentCondition { pointer: at, expected: is });
@@ -88,7 +89,7 @@ fn settings() -> impl Strategy<Value = FileSettings> {
         0..3,
     );
     let approvals = (said(via()), clients, said(time()), said(time()), said(any::<bool>()))
-        .prop_map(|(via, clients, wait, expiry, from_client_terminal)| FileApprovals {
+        .prop_map(|(via, clients, wait, expiry, from_client_terminal)| FileApprovalSettings {
             via,
             clients,
             wait,
@@ -100,7 +101,7 @@ fn settings() -> impl Strategy<Value = FileSettings> {
     let names = said(select(ContextNamingStyle::ALL.to_vec()));
     let context =
         (said(select(ContextOfferMode::ALL.to_vec())), names, said(paths()), said(paths()))
-            .prop_map(|(offer, names, folders, trusted)| FileContext {
+            .prop_map(|(offer, names, folders, trusted)| FileContextSettings {
                 offer,
                 names,
                 folders,
@@ -176,7 +177,7 @@ proptest! {
             }
             prop_assert_eq!(read.mode, given.mode, "{} {}", dialect, text);
             prop_assert_eq!(lost.contains(&"policy.taint".to_owned()), given.taint.is_some());
-            let approvals = settings.approvals != FileApprovals::default();
+            let approvals = settings.approvals != FileApprovalSettings::default();
             prop_assert_eq!(lost.contains(&"approvals".to_owned()), approvals);
         }
     }

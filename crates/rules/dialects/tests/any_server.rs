@@ -15,9 +15,9 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use toolgate_dialects::template::{self, ConfigTemplatePart};
 use toolgate_dialects::{Dialect, FileRef, FileSettings, VariableSyntax};
 use toolgate_model::{
-    ApprovalMode, AuthProvider, AuthSpec, HttpSpec, HttpTransportKind, OAuthSpec, PoolScope,
-    SafetySpec, SamplingLimits, SandboxSpec, Secret, ServerName, ServerSpec, ServerTimeouts,
-    StdioSpec, ToolSelection, ToolSpec, TransportSpec,
+    ApprovalMode, AuthProvider, AuthSpec, DeclaredTool, HttpSpec, HttpTransportKind, OAuthSpec,
+    PoolScope, SafetySpec, SamplingLimits, SandboxSpec, Secret, ServerName, ServerSpec,
+    ServerTimeouts, StdioSpec, ToolSelection, TransportSpec,
 };
 
 /// How many servers each dialect is given; `PROPTEST_CASES` asks for more.
@@ -159,7 +159,7 @@ fn exposed(values: &BTreeMap<String, Secret<String>>) -> String {
 
 /// What a selection means for some tools: which are seen, and on what terms.
 fn seen(selection: &ToolSelection) -> String {
-    let usual = ToolSpec::default();
+    let usual = DeclaredTool::default();
     let named = ["a", "b", "read", "other"];
     let terms = named.map(|name| {
         let tool = selection.tools.get(name).unwrap_or(&usual);
@@ -288,7 +288,7 @@ fn selection() -> impl Strategy<Value = ToolSelection> {
         prop::bool::weighted(0.8),
         prop_oneof![never, approval()],
     );
-    let tool = terms.prop_map(|(alias, tags, enabled, approval)| ToolSpec {
+    let tool = terms.prop_map(|(alias, tags, enabled, approval)| DeclaredTool {
         alias,
         tags,
         enabled,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use toolgate_dialects::{Dialect, FileRef, FileSettings, ParsedFile, PolicyMode};
 use toolgate_model::{
     ApprovalChannel, ArgumentCondition, ConfigScope, ConfigValue, DiagnosticSeverity,
-    ExpectedValue, Posture, RuleSpec, SamplingLimits,
+    ExpectedArgumentValue, Posture, RuleSpec, SamplingLimits,
 };
 
 fn project(text: &str) -> ParsedFile {
@@ -81,9 +81,12 @@ fn rules_are_read_with_their_places() {
     let when = vec![
         ArgumentCondition {
             pointer: "/n".into(),
-            expected: ExpectedValue::Value(ConfigValue::Integer(3)),
+            expected: ExpectedArgumentValue::Value(ConfigValue::Integer(3)),
         },
-        ArgumentCondition { pointer: "/p".into(), expected: ExpectedValue::Glob("/srv/*".into()) },
+        ArgumentCondition {
+            pointer: "/p".into(),
+            expected: ExpectedArgumentValue::Glob("/srv/*".into()),
+        },
     ];
     let long = RuleSpec {
         subject: "tag:x".into(),

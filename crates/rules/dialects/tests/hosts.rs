@@ -10,9 +10,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use toolgate_dialects::{Dialect, FileSettings, ParsedFile};
 use toolgate_model::{
-    ApprovalMode, AuthProvider, AuthSpec, HttpSpec, HttpTransportKind, OAuthSpec, PoolScope,
-    SafetySpec, SandboxSpec, Secret, ServerName, ServerSpec, ServerTimeouts, StdioSpec,
-    ToolSelection, ToolSpec, TransportSpec,
+    ApprovalMode, AuthProvider, AuthSpec, DeclaredTool, HttpSpec, HttpTransportKind, OAuthSpec,
+    PoolScope, SafetySpec, SandboxSpec, Secret, ServerName, ServerSpec, ServerTimeouts, StdioSpec,
+    ToolSelection, TransportSpec,
 };
 
 const HOSTS: [Dialect; 8] = [
@@ -291,8 +291,8 @@ fn http() -> impl Strategy<Value = TransportSpec> {
 fn selection() -> impl Strategy<Value = ToolSelection> {
     let approval = || prop::option::of(prop::sample::select(ApprovalMode::ALL.to_vec()));
     let tool = (approval(), prop::option::of(Just("alias".to_owned())))
-        .prop_map(|(approval, alias)| ToolSpec { approval, alias, ..ToolSpec::default() })
-        .prop_filter("says something", |tool| *tool != ToolSpec::default());
+        .prop_map(|(approval, alias)| DeclaredTool { approval, alias, ..DeclaredTool::default() })
+        .prop_filter("says something", |tool| *tool != DeclaredTool::default());
     let tools = prop::collection::btree_map("[a-z]{1,3}", tool, 0..2);
     (names(), names(), tools, approval()).prop_map(|(include, exclude, tools, approval)| {
         ToolSelection { include, exclude, tools, approval, listed_only: false }

@@ -9,7 +9,9 @@ use toolgate_dialects::{
     Dialect, FileSettings, InputSpec, LocatedValue, ParsedFile, Permissions, PolicyMode,
     RuleTranslation,
 };
-use toolgate_model::{ArgumentCondition, ConfigValue, Effect, ExpectedValue, RuleSpec, Secret};
+use toolgate_model::{
+    ArgumentCondition, ConfigValue, Effect, ExpectedArgumentValue, RuleSpec, Secret,
+};
 
 fn read(dialect: Dialect, text: &str) -> ParsedFile {
     dialect.read(text, &common::place(dialect))
@@ -58,7 +60,7 @@ fn permissions_are_written_where_they_are_read() {
 fn a_condition_that_a_dialect_cannot_say_is_told() {
     let when = vec![ArgumentCondition {
         pointer: "/n".into(),
-        expected: ExpectedValue::Value(ConfigValue::Integer(3)),
+        expected: ExpectedArgumentValue::Value(ConfigValue::Integer(3)),
     }];
     let rule = RuleSpec { when, ..RuleSpec::from("mcp:a:b".to_owned()) };
     let permissions = Permissions { deny: vec![rule], ..Permissions::default() };

@@ -7,7 +7,7 @@ use std::ops::AddAssign;
 
 use toolgate_model::{CapabilityId, CapabilityKind, ExposureMode, ServerName};
 
-use crate::summary::{DefinitionLookup, SummaryLines};
+use crate::summary::{DefinitionLookup, ToolSummaryLines};
 use crate::{Exposure, Visibility};
 
 /// The tokens sent before the first question, per exposure mode.
@@ -50,7 +50,7 @@ pub fn cost_report(exposure: &Exposure, about: DefinitionLookup<'_>) -> CostRepo
         tools.filter(|row| row.visibility != Visibility::Hidden)
     };
     let many = visible().count() > ExposureMode::AUTO_LIMIT;
-    let lines = SummaryLines::of(visible(), about, exposure.room).lines.into_iter();
+    let lines = ToolSummaryLines::of(visible(), about, exposure.room).lines.into_iter();
     let lines: BTreeMap<_, _> = lines.map(|line| (line.id, line.tokens)).collect();
     let mut report = CostReport::default();
     for row in visible() {

@@ -32,7 +32,7 @@ pub(crate) fn evaluate_all<'a>(
     let mut judged = Vec::new();
     for (place, offer) in offers.iter().enumerate() {
         let spec = offer.spec;
-        let evaluator = OfferEvaluator {
+        let evaluator = OfferFilter {
             offer,
             place,
             terms,
@@ -58,7 +58,7 @@ pub(crate) fn evaluate_all<'a>(
 }
 
 /// One server's offer, with the filters that apply to it.
-struct OfferEvaluator<'a, 'b> {
+struct OfferFilter<'a, 'b> {
     offer: &'b ServerOffer<'a>,
     place: usize,
     terms: &'b ExposureOptions<'a>,
@@ -67,7 +67,7 @@ struct OfferEvaluator<'a, 'b> {
     tags: Vec<String>,
 }
 
-impl OfferEvaluator<'_, '_> {
+impl OfferFilter<'_, '_> {
     fn id(&self, kind: CapabilityKind, definition: &Definition) -> CapabilityId {
         CapabilityId { server: self.offer.spec.name.clone(), kind, name: definition.name.clone() }
     }

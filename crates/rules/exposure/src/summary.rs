@@ -21,7 +21,8 @@ pub type DefinitionLookup<'a> = &'a dyn Fn(&CapabilityId) -> Option<&'a [u8]>;
 /// all fit. Empty if the profile gets no summary, or if no line fits.
 pub fn summary(exposure: &Exposure, about: DefinitionLookup<'_>) -> String {
     let deferred = exposure.entries.iter().filter(|row| row.visibility == Visibility::Deferred);
-    let lines = SummaryLines::of(deferred.filter(|_| exposure.summarised), about, exposure.room);
+    let lines =
+        ToolSummaryLines::of(deferred.filter(|_| exposure.summarised), about, exposure.room);
     let mut text: String = lines.lines.iter().map(|line| line.text.as_str()).collect();
     if lines.left > 0 && !text.is_empty() {
         text.push_str(&format!("\nand {} more\n", lines.left));
@@ -30,19 +31,19 @@ pub fn summary(exposure: &Exposure, about: DefinitionLookup<'_>) -> String {
 }
 
 /// The lines that fit, and how many do not.
-pub(crate) struct SummaryLines<'a> {
-    pub lines: Vec<SummaryLine<'a>>,
+pub(crate) struct ToolSummaryLines<'a> {
+    pub lines: Vec<ToolSummaryLine<'a>>,
     pub left: usize,
 }
 
 /// A line about one tool. The first of a server starts with the server's name.
-pub(crate) struct SummaryLine<'a> {
+pub(crate) struct ToolSummaryLine<'a> {
     pub id: &'a CapabilityId,
     pub text: String,
     pub tokens: u32,
 }
 
-impl<'a> SummaryLines<'a> {
+impl<'a> ToolSummaryLines<'a> {
     /// Returns the lines about these tools, in order, as far as they fit.
     pub fn of(
         rows: impl Iterator<Item = &'a ExposureEntry>,
@@ -71,7 +72,7 @@ impl<'a> SummaryLines<'a> {
             let tokens = estimate(text.as_bytes());
             sum = sum.saturating_add(tokens);
             match sum <= room {
-                true => lines.lines.push(SummaryLine { id: &row.id, text, tokens }),
+                true => lines.lines.push(ToolSummaryLine { id: &row.id, text, tokens }),
                 false => lines.left = 1,
             }
         }

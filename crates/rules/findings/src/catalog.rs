@@ -17,7 +17,7 @@ const MOST: usize = 200;
 const NO_WORDS: [&str; 2] = ["icons", "$schema"];
 
 /// One text of a server's catalog.
-pub(crate) struct CatalogText<'a> {
+pub(crate) struct CatalogTextField<'a> {
     pub(crate) server: &'a ServerName,
     pub(crate) capability: Option<&'a CapabilityId>,
     /// A JSON pointer into the definition, `name` or `instructions`.
@@ -27,7 +27,7 @@ pub(crate) struct CatalogText<'a> {
     pub(crate) is_key: bool,
 }
 
-impl<'a> CatalogText<'a> {
+impl<'a> CatalogTextField<'a> {
     /// Returns the name of a capability or, without one, of the server itself.
     pub(crate) fn name(server: &'a ServerName, capability: Option<&'a CapabilityId>) -> Self {
         let text = capability.map_or(server.as_str(), |id| &*id.name).into();
@@ -57,7 +57,7 @@ impl<'a> CatalogText<'a> {
 /// Returns the findings in the texts of one server.
 pub fn find_in_server(server: &ServerName, catalog: &Catalog) -> Vec<Finding> {
     let mut found = Vec::new();
-    found.extend(lookalike::find_mixed_scripts(&CatalogText::name(server, None)));
+    found.extend(lookalike::find_mixed_scripts(&CatalogTextField::name(server, None)));
     each_text(server, catalog, &mut |text| {
         if found.len() >= MOST {
             return;
@@ -85,7 +85,7 @@ pub fn find_across_servers(servers: &[(&ServerName, &Catalog)]) -> Vec<Finding> 
     found
 }
 
-fn in_text(text: &CatalogText<'_>, found: &mut Vec<Finding>) {
+fn in_text(text: &CatalogTextField<'_>, found: &mut Vec<Finding>) {
     let unseen = hidden_chars(&text.text);
     if let Some(first) = unseen.first() {
         let code = if text.is_key { FindingCode::HiddenKey } else { FindingCode::HiddenCharacters };
@@ -128,11 +128,11 @@ fn named(unseen: &[char]) -> String {
 pub(crate) fn each_text(
     server: &ServerName,
     catalog: &Catalog,
-    tell: &mut dyn FnMut(&CatalogText<'_>),
+    tell: &mut dyn FnMut(&CatalogTextField<'_>),
 ) {
     if let Some(instructions) = &catalog.instructions {
         let (at, text) = ("instructions".to_owned(), instructions.as_str().into());
-        tell(&CatalogText { server, capability: None, at, text, is_key: false });
+        tell(&CatalogTextField { server, capability: None, at, text, is_key: false });
     }
     visit_json_texts((server, None), &catalog.server_info, &mut "/serverInfo".to_owned(), tell);
     for kind in CapabilityKind::ALL {
@@ -143,7 +143,7 @@ pub(crate) fn each_text(
             }
             let name = definition.name.clone();
             let id = CapabilityId { server: server.clone(), kind, name };
-            tell(&CatalogText::name(server, Some(&id)));
+            tell(&CatalogTextField::name(server, Some(&id)));
             visit_json_texts((server, Some(&id)), &definition.raw, &mut String::new(), tell);
         }
     }
@@ -153,14 +153,14 @@ fn visit_json_texts(
     of: (&ServerName, Option<&CapabilityId>),
     raw: &[u8],
     at: &mut String,
-    tell: &mut dyn FnMut(&CatalogText<'_>),
+    tell: &mut dyn FnMut(&CatalogTextField<'_>),
 ) {
     let (base, (server, capability)) = (at.len(), of);
     match raw.first() {
         Some(b'"') => {
             if let Some(text) = string::decode(raw) {
                 let at = if at.is_empty() { "/".to_owned() } else { at.clone() };
-                tell(&CatalogText { server, capability, at, text, is_key: false });
+                tell(&CatalogTextField { server, capability, at, text, is_key: false });
             }
         }
         Some(b'{') => {
@@ -174,7 +174,7 @@ fn visit_json_texts(
                 at.push('/');
                 at.push_str(&key.replace('~', "~0").replace('/', "~1"));
                 let text = key;
-                tell(&CatalogText { server, capability, at: at.clone(), text, is_key: true });
+                tell(&CatalogTextField { server, capability, at: at.clone(), text, is_key: true });
                 visit_json_texts(of, value.slice(raw), at, tell);
                 at.truncate(base);
             }

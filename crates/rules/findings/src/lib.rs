@@ -17,5 +17,5 @@ mod words;
 
 pub use catalog::{find_across_servers, find_in_server};
 pub use finding::{Finding, FindingCode, FindingSeverity};
-pub use secrets::{SecretField, find_secret_field};
+pub use secrets::{RequestedSecret, find_secret_field};
 pub use text::{hidden_chars, strip_text};

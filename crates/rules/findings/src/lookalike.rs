@@ -10,7 +10,7 @@ use std::sync::Arc;
 use toolgate_model::{CapabilityId, CapabilityKind, Catalog, ServerName};
 use unicode_security::MixedScript;
 
-use crate::catalog::CatalogText;
+use crate::catalog::CatalogTextField;
 use crate::finding::{Finding, FindingCode, FindingSeverity, excerpt};
 use crate::words::visual_skeleton;
 
@@ -95,7 +95,7 @@ fn lookalike_findings(a: &OwnedName, b: &OwnedName) -> Vec<Finding> {
             Some(_) => format!("looks like `{}` of the server {}", like.name, like.server),
             None => format!("looks like the name of the server {}", like.name),
         };
-        let text = CatalogText::name(&of.server, of.capability.as_ref());
+        let text = CatalogTextField::name(&of.server, of.capability.as_ref());
         text.finding(FindingCode::LooksAlike, severity, excerpt(&of.name, 0), message)
     };
     match (a.name.is_ascii(), b.name.is_ascii()) {
@@ -134,7 +134,7 @@ fn one_letter_apart(a: &str, b: &str) -> bool {
 }
 
 /// Returns a finding if the name mixes letters of scripts that are not written together.
-pub(crate) fn find_mixed_scripts(name: &CatalogText<'_>) -> Option<Finding> {
+pub(crate) fn find_mixed_scripts(name: &CatalogTextField<'_>) -> Option<Finding> {
     let addressed =
         |id: &CapabilityId| matches!(id.kind, CapabilityKind::Resource | CapabilityKind::Template);
     let text = &name.text;
@@ -207,9 +207,9 @@ mod tests {
     #[test]
     fn mixed_scripts_are_found_in_one_name() {
         let server = ServerName::new("s").unwrap();
-        let named = |name: &'static str| CatalogText {
+        let named = |name: &'static str| CatalogTextField {
             text: name.into(),
-            ..CatalogText::name(&server, None)
+            ..CatalogTextField::name(&server, None)
         };
         assert!(find_mixed_scripts(&named("githսb")).is_some());
         for honest in ["github", "zażółć", "メール送信", "Сервер"] {

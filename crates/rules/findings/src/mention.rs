@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use toolgate_model::{CapabilityKind, Catalog, ServerName};
 
-use crate::catalog::{CatalogText, each_text};
+use crate::catalog::{CatalogTextField, each_text};
 use crate::finding::{Finding, FindingCode, excerpt};
 
 /// The shortest tool name that is searched for. Shorter names are often everyday words.
@@ -62,7 +62,7 @@ fn distinctive<'a>(servers: &[(&'a ServerName, &'a Catalog)]) -> HashMap<String,
 /// Returns the first mention in a text: its offset, the mentioned server and what is mentioned.
 fn first<'a>(
     own: &ServerName,
-    text: &CatalogText<'_>,
+    text: &CatalogTextField<'_>,
     tools: &HashMap<String, &'a ServerName>,
     names: &HashMap<String, &'a ServerName>,
 ) -> Option<(usize, &'a ServerName, String)> {

@@ -11,7 +11,7 @@ use crate::words::{contains_word, split_identifier, split_words};
 
 /// A form field or message that asks for a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecretField {
+pub struct RequestedSecret {
     /// The name of the field, or none if the message asks for the secret.
     pub field: Option<String>,
     /// The word that was recognised.
@@ -53,7 +53,7 @@ const ENTER: &str = "\
 
 /// Returns the first field of a form that asks for a secret. `params` are the parameters of
 /// `elicitation/create`.
-pub fn find_secret_field(params: &[u8]) -> Option<SecretField> {
+pub fn find_secret_field(params: &[u8]) -> Option<RequestedSecret> {
     let schema = scan::member(params, "requestedSchema")?.slice(params);
     let properties = scan::member(schema, "properties").map(|at| at.slice(schema));
     let properties = properties.unwrap_or_default();
@@ -65,12 +65,12 @@ pub fn find_secret_field(params: &[u8]) -> Option<SecretField> {
         }
         free = true;
         if let Some(word) = in_field(&key, field) {
-            return Some(SecretField { field: Some(key.into_owned()), word });
+            return Some(RequestedSecret { field: Some(key.into_owned()), word });
         }
     }
     let message = scan::member_text(params, "message").filter(|_| free)?;
     let word = in_message(&message)?;
-    Some(SecretField { field: None, word })
+    Some(RequestedSecret { field: None, word })
 }
 
 /// Returns true if the user can type free text into the field, rather than choose a value.

@@ -12,6 +12,7 @@ mod pin_status;
 pub use digest::{definition_digest, instructions_digest};
 pub use drift::{DefinitionDifference, compare_definitions, compare_instructions};
 pub use lock::{
-    LockFile, LockFileError, LockViolation, LockedServer, Package, identity_digest, npm_integrity,
+    LockFile, LockFileError, LockViolation, LockedServer, ServerPackage, identity_digest,
+    npm_integrity,
 };
 pub use pin_status::{PinStatus, PinSubject, Pins, evaluate_pin, is_pinned_kind};

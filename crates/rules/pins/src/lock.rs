@@ -16,7 +16,7 @@ use toolgate_model::{
     StdioSpec, TransportSpec, redact_args_for_consent, redact_url, redact_value_for_consent,
 };
 
-pub use package::{Package, npm_integrity};
+pub use package::{ServerPackage, npm_integrity};
 
 /// The content of a lock file. A file with unknown keys is refused, because it cannot be enforced
 /// completely.
@@ -58,7 +58,7 @@ pub struct LockedServer {
     /// The digest of all fields above and of the references to variables in their values.
     pub identity: Digest,
     /// The package that the command runs, if it runs one.
-    pub package: Option<Package>,
+    pub package: Option<ServerPackage>,
     /// The digest of the server's instructions.
     pub instructions: Digest,
     /// The digests of the tools, by name.
@@ -216,7 +216,7 @@ impl LockedServer {
                 let read = stdio.files.env_file.iter().filter_map(|file| file.variables.as_ref());
                 locked.env_file = read.flat_map(|set| set.keys().cloned()).collect();
                 locked.files = pinned_files(stdio);
-                locked.package = Package::from_command(&stdio.command, &stdio.args);
+                locked.package = ServerPackage::from_command(&stdio.command, &stdio.args);
             }
             TransportSpec::Http(http) => {
                 locked.url = Some(redact_url(&http.url));

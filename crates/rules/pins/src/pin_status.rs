@@ -10,17 +10,17 @@ use crate::lock::LockFile;
 
 /// The limit of automatic pins per server. It exceeds what a server can offer at once, so only a
 /// server that keeps renaming its capabilities reaches it.
-const MOST_OF_SERVER: PinUsage = PinUsage { count: 4096, bytes: 16 << 20 };
+const MOST_OF_SERVER: PinTotals = PinTotals { count: 4096, bytes: 16 << 20 };
 /// The limit of automatic pins of all servers together.
-const MOST_IN_ALL: PinUsage = PinUsage { count: 65_536, bytes: 128 << 20 };
+const MOST_IN_ALL: PinTotals = PinTotals { count: 65_536, bytes: 128 << 20 };
 /// The automatic pins that every server may have, even if the total limit is reached.
-const RESERVED: PinUsage = PinUsage { count: 256, bytes: 1 << 20 };
+const RESERVED: PinTotals = PinTotals { count: 256, bytes: 1 << 20 };
 
 /// All pins, by server name and identity.
 #[derive(Debug, Clone, Default)]
 pub struct Pins {
     servers: HashMap<(ServerName, Digest), ServerPins>,
-    usage: PinUsage,
+    usage: PinTotals,
 }
 
 /// The pins of one server.
@@ -28,17 +28,17 @@ pub struct Pins {
 struct ServerPins {
     instructions: Option<Digest>,
     definitions: [HashMap<Box<str>, (Digest, u64)>; CapabilityKind::COUNT],
-    usage: PinUsage,
+    usage: PinTotals,
 }
 
 /// A number of pinned definitions and their size in bytes.
 #[derive(Debug, Clone, Copy, Default)]
-struct PinUsage {
+struct PinTotals {
     count: u64,
     bytes: u64,
 }
 
-impl PinUsage {
+impl PinTotals {
     fn add(&mut self, bytes: u64) {
         (self.count, self.bytes) = (self.count + 1, self.bytes + bytes);
     }

@@ -14,7 +14,7 @@ use crate::{Decision, PolicyFacts, PolicyQuery};
 
 /// The rules that can match one capability, ready to decide its calls.
 #[derive(Debug, Clone)]
-pub struct CapabilityPolicy {
+pub struct CapabilityRules {
     /// The rules, ordered by precedence.
     rules: Vec<Arc<Rule>>,
     /// The end of each precedence in `rules`.
@@ -24,7 +24,7 @@ pub struct CapabilityPolicy {
     kind: CapabilityKind,
 }
 
-impl CapabilityPolicy {
+impl CapabilityRules {
     pub(crate) fn new(
         id: &CapabilityId,
         rules: impl Iterator<Item = Arc<Rule>>,

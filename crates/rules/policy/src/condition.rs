@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 
-use toolgate_model::{ArgumentCondition, ConfigValue, ExpectedValue};
+use toolgate_model::{ArgumentCondition, ConfigValue, ExpectedArgumentValue};
 use toolgate_wire::{scan, string};
 
 use crate::glob::{Glob, GlobLiteral};
@@ -25,12 +25,12 @@ pub(crate) enum ConditionOutcome {
 pub(crate) struct CompiledCondition {
     /// The steps of its pointer; `None` if the pointer is invalid, which makes the outcome unclear.
     path: Option<Vec<String>>,
-    expectation: CompiledExpectation,
+    expectation: ArgumentMatcher,
 }
 
 /// What a condition expects of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum CompiledExpectation {
+enum ArgumentMatcher {
     Text(Glob),
     Value(ConfigValue),
 }
@@ -75,16 +75,16 @@ impl<'a> CallArguments<'a> {
 }
 
 /// The key under which an index stores a condition.
-pub(crate) struct ConditionKey<'a> {
+pub(crate) struct ConditionIndexKey<'a> {
     /// The top-level argument that the condition reads.
     pub member: &'a str,
     /// The path below that argument.
     pub path: &'a [String],
-    pub required: RequiredValue<'a>,
+    pub required: RequiredArgumentValue<'a>,
 }
 
 /// The value that a condition requires.
-pub(crate) enum RequiredValue<'a> {
+pub(crate) enum RequiredArgumentValue<'a> {
     /// A text that matches a pattern.
     Glob(&'a Glob),
     /// Exactly this text.
@@ -93,7 +93,7 @@ pub(crate) enum RequiredValue<'a> {
     Number(f64),
 }
 
-impl RequiredValue<'_> {
+impl RequiredArgumentValue<'_> {
     /// Returns how selective the requirement is.
     pub fn weight(&self) -> usize {
         match self {
@@ -106,20 +106,20 @@ impl RequiredValue<'_> {
 
 impl CompiledCondition {
     /// Returns the index key of the condition, if it has one.
-    pub fn key(&self) -> Option<ConditionKey<'_>> {
+    pub fn key(&self) -> Option<ConditionIndexKey<'_>> {
         let (member, path) = self.path.as_deref()?.split_first()?;
         // A key with a backslash may be confused with the escaped spelling of another.
         if self.path.iter().flatten().any(|step| step.contains('\\')) {
             return None;
         }
         let demand = match &self.expectation {
-            CompiledExpectation::Text(glob) => RequiredValue::Glob(glob),
-            CompiledExpectation::Value(ConfigValue::Text(text)) => RequiredValue::Text(text),
-            CompiledExpectation::Value(value) => {
-                RequiredValue::Number(number::parse_double(&number_text(value)?)?)
+            ArgumentMatcher::Text(glob) => RequiredArgumentValue::Glob(glob),
+            ArgumentMatcher::Value(ConfigValue::Text(text)) => RequiredArgumentValue::Text(text),
+            ArgumentMatcher::Value(value) => {
+                RequiredArgumentValue::Number(number::parse_double(&number_text(value)?)?)
             }
         };
-        Some(ConditionKey { member, path, required: demand })
+        Some(ConditionIndexKey { member, path, required: demand })
     }
 
     /// Compiles a condition. Also returns an error message if it is invalid.
@@ -130,8 +130,8 @@ impl CompiledCondition {
             format!("`{at}` is not a JSON pointer: write `/name` or `/name/0/part`")
         });
         let wanted = match &written.expected {
-            ExpectedValue::Glob(text) => CompiledExpectation::Text(Glob::text_pattern(text)),
-            ExpectedValue::Value(value) => CompiledExpectation::Value(value.clone()),
+            ExpectedArgumentValue::Glob(text) => ArgumentMatcher::Text(Glob::text_pattern(text)),
+            ExpectedArgumentValue::Value(value) => ArgumentMatcher::Value(value.clone()),
         };
         (Self { path, expectation: wanted }, wrong)
     }
@@ -143,8 +143,8 @@ impl CompiledCondition {
         };
         match (arguments.value_at(path), &self.expectation) {
             (None, _) => ConditionOutcome::No,
-            (Some(raw), CompiledExpectation::Text(glob)) => match_glob(glob, raw),
-            (Some(raw), CompiledExpectation::Value(value)) => match_value(value, raw),
+            (Some(raw), ArgumentMatcher::Text(glob)) => match_glob(glob, raw),
+            (Some(raw), ArgumentMatcher::Value(value)) => match_value(value, raw),
         }
     }
 }
@@ -282,18 +282,18 @@ fn match_table(members: &[(String, ConfigValue)], raw: &[u8]) -> ConditionOutcom
 mod tests {
     use super::*;
 
-    fn holds(at: &str, is: ExpectedValue, arguments: &str) -> ConditionOutcome {
+    fn holds(at: &str, is: ExpectedArgumentValue, arguments: &str) -> ConditionOutcome {
         let test =
             CompiledCondition::compile(&ArgumentCondition { pointer: at.into(), expected: is }).0;
         test.evaluate(&CallArguments::new(arguments.as_bytes()))
     }
 
     fn glob(at: &str, pattern: &str, arguments: &str) -> ConditionOutcome {
-        holds(at, ExpectedValue::Glob(pattern.into()), arguments)
+        holds(at, ExpectedArgumentValue::Glob(pattern.into()), arguments)
     }
 
     fn value(at: &str, value: ConfigValue, arguments: &str) -> ConditionOutcome {
-        holds(at, ExpectedValue::Value(value), arguments)
+        holds(at, ExpectedArgumentValue::Value(value), arguments)
     }
 
     #[test]

@@ -22,11 +22,11 @@ mod resolution;
 mod rule;
 mod rule_index;
 
-pub use capability_policy::CapabilityPolicy;
+pub use capability_policy::CapabilityRules;
 pub use decide::DecisionStep;
 pub use explain::{DecisionExplanation, PolicyLayer, RuleExplanation};
 pub use findings::{RuleFinding, RuleFlaw};
 pub use policy::Policy;
 pub use query::{PolicyFacts, PolicyQuery};
 pub use reason::{Decision, DecisionReason, DecisionReasonKind, NO_APPROVER, SCHEMA_MISMATCH};
-pub use rule::{ClientNames, InvalidRule};
+pub use rule::{InvalidRule, MatchableClientNames};

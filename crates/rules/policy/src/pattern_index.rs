@@ -15,8 +15,8 @@ pub(crate) type RuleNumbers = Vec<u32>;
 pub(crate) struct PatternIndex {
     whole: HashMap<Box<str>, RuleNumbers>,
     /// By literal prefixes and suffixes, grouped by length.
-    heads: Vec<AffixIndex>,
-    tails: Vec<AffixIndex>,
+    heads: Vec<PatternAffixIndex>,
+    tails: Vec<PatternAffixIndex>,
     /// Patterns without a literal prefix or suffix that contain a `/`.
     slashed: RuleNumbers,
     /// Other patterns without a literal prefix or suffix.
@@ -25,7 +25,7 @@ pub(crate) struct PatternIndex {
 
 /// Literal prefixes or suffixes of one length.
 #[derive(Debug, Clone, Default)]
-struct AffixIndex {
+struct PatternAffixIndex {
     length: usize,
     numbers: HashMap<Box<[u8]>, RuleNumbers>,
 }
@@ -55,7 +55,7 @@ impl PatternIndex {
 
     /// Returns how many patterns are found together with one that has this literal part.
     pub fn match_count(&self, literal: GlobLiteral<'_>) -> usize {
-        let cut = |all: &[AffixIndex], text: &str| {
+        let cut = |all: &[PatternAffixIndex], text: &str| {
             let cuts = all.iter().find(|cuts| cuts.length == text.len());
             cuts.and_then(|cuts| cuts.numbers.get(text.as_bytes())).map_or(0, Vec::len)
         };
@@ -87,7 +87,7 @@ impl PatternIndex {
             found.extend(self.whole.get(text).into_iter().flatten());
         }
         let text = text.as_bytes();
-        let at = |cuts: &AffixIndex| text.len().checked_sub(cuts.length);
+        let at = |cuts: &PatternAffixIndex| text.len().checked_sub(cuts.length);
         for cuts in &self.heads {
             let head = at(cuts).map(|_| &text[..cuts.length]);
             found.extend(head.and_then(|head| cuts.numbers.get(head)).into_iter().flatten());
@@ -99,10 +99,10 @@ impl PatternIndex {
     }
 }
 
-fn affix_numbers<'c>(all: &'c mut Vec<AffixIndex>, text: &str) -> &'c mut RuleNumbers {
+fn affix_numbers<'c>(all: &'c mut Vec<PatternAffixIndex>, text: &str) -> &'c mut RuleNumbers {
     let length = text.len();
     let at = all.iter().position(|cuts| cuts.length == length).unwrap_or_else(|| {
-        all.push(AffixIndex { length, numbers: HashMap::new() });
+        all.push(PatternAffixIndex { length, numbers: HashMap::new() });
         all.len() - 1
     });
     all[at].numbers.entry(text.as_bytes().into()).or_default()

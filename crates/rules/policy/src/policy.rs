@@ -14,9 +14,9 @@ use crate::condition::CallArguments;
 use crate::decide::{PolicyDefaults, PolicyOutcome, evaluate};
 use crate::pattern::{NamedCapability, RulePattern};
 use crate::resolution::{PatternResolution, resolve};
-use crate::rule::{ClientNames, Rule, RulePrecedence};
+use crate::rule::{MatchableClientNames, Rule, RulePrecedence};
 use crate::rule_index::RuleIndex;
-use crate::{CapabilityPolicy, Decision, InvalidRule, PolicyFacts, PolicyLayer, PolicyQuery};
+use crate::{CapabilityRules, Decision, InvalidRule, PolicyFacts, PolicyLayer, PolicyQuery};
 
 /// All rules, ready to decide. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -115,9 +115,9 @@ impl Policy {
     }
 
     /// Collects the rules for one capability.
-    pub fn prepare(&self, id: &CapabilityId, tags: &[String]) -> CapabilityPolicy {
+    pub fn prepare(&self, id: &CapabilityId, tags: &[String]) -> CapabilityRules {
         let named = NamedCapability::new(id, tags);
-        CapabilityPolicy::new(id, self.rules_about(&named).cloned(), &self.settings)
+        CapabilityRules::new(id, self.rules_about(&named).cloned(), &self.settings)
     }
 
     /// Returns the rule that denies a capability whatever its arguments, for everyone with a
@@ -127,7 +127,7 @@ impl Policy {
         id: &CapabilityId,
         tags: &[String],
         profile: &str,
-        client: Option<ClientNames<'_>>,
+        client: Option<MatchableClientNames<'_>>,
     ) -> Option<(&str, &Origin)> {
         if !self.has_deny_rules {
             return None;

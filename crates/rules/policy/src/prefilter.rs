@@ -11,7 +11,7 @@ use toolgate_model::Effect;
 use toolgate_wire::{scan, string};
 
 use crate::PolicyQuery;
-use crate::condition::{CallArguments, ConditionKey, RequiredValue, lookup_path};
+use crate::condition::{CallArguments, ConditionIndexKey, RequiredArgumentValue, lookup_path};
 use crate::glob::GlobLiteral;
 use crate::number;
 use crate::pattern_index::{PatternIndex, RuleNumbers};
@@ -25,12 +25,12 @@ pub(crate) struct RulePrefilter {
     clients: PatternIndex,
     profiles: PatternIndex,
     /// Rules by the top-level argument that their condition reads.
-    members: HashMap<Box<str>, Vec<PathIndex>>,
+    members: HashMap<Box<str>, Vec<ArgumentPathIndex>>,
 }
 
 /// The requirements on one path in the arguments.
 #[derive(Debug, Clone, Default)]
-struct PathIndex {
+struct ArgumentPathIndex {
     /// The path below the top-level argument.
     path: Vec<String>,
     texts: PatternIndex,
@@ -69,16 +69,19 @@ impl RulePrefilter {
     }
 
     /// Returns how many rules the index would find together with one of this requirement.
-    fn match_count(&self, key: &ConditionKey<'_>) -> usize {
+    fn match_count(&self, key: &ConditionIndexKey<'_>) -> usize {
         let places = self.members.get(key.member).into_iter().flatten();
         let place = places.into_iter().find(|it| it.path == key.path);
         place.map_or(0, |place| place.match_count(&key.required))
     }
 
-    fn path_index_mut(&mut self, key: &ConditionKey<'_>) -> &mut PathIndex {
+    fn path_index_mut(&mut self, key: &ConditionIndexKey<'_>) -> &mut ArgumentPathIndex {
         let places = self.members.entry(key.member.into()).or_default();
         let at = places.iter().position(|it| it.path == key.path).unwrap_or_else(|| {
-            places.push(PathIndex { path: key.path.to_owned(), ..PathIndex::default() });
+            places.push(ArgumentPathIndex {
+                path: key.path.to_owned(),
+                ..ArgumentPathIndex::default()
+            });
             places.len() - 1
         });
         &mut places[at]
@@ -110,20 +113,22 @@ impl RulePrefilter {
     }
 }
 
-impl PathIndex {
-    fn match_count(&self, required: &RequiredValue<'_>) -> usize {
+impl ArgumentPathIndex {
+    fn match_count(&self, required: &RequiredArgumentValue<'_>) -> usize {
         match required {
-            RequiredValue::Glob(glob) => self.texts.match_count(glob.certain_part()),
-            RequiredValue::Text(text) => self.texts.match_count(GlobLiteral::Whole(text)),
-            RequiredValue::Number(double) => self.numbers.get(&bits(*double)).map_or(0, Vec::len),
+            RequiredArgumentValue::Glob(glob) => self.texts.match_count(glob.certain_part()),
+            RequiredArgumentValue::Text(text) => self.texts.match_count(GlobLiteral::Whole(text)),
+            RequiredArgumentValue::Number(double) => {
+                self.numbers.get(&bits(*double)).map_or(0, Vec::len)
+            }
         }
     }
 
-    fn add(&mut self, required: &RequiredValue<'_>, rule: &Rule, number: u32) {
+    fn add(&mut self, required: &RequiredArgumentValue<'_>, rule: &Rule, number: u32) {
         match required {
-            RequiredValue::Glob(glob) => self.texts.add(glob, number),
-            RequiredValue::Text(text) => self.texts.add_whole(text, number),
-            RequiredValue::Number(double) => {
+            RequiredArgumentValue::Glob(glob) => self.texts.add(glob, number),
+            RequiredArgumentValue::Text(text) => self.texts.add_whole(text, number),
+            RequiredArgumentValue::Number(double) => {
                 return self.numbers.entry(bits(*double)).or_default().push(number);
             }
         }

@@ -5,8 +5,8 @@
 //! everything requires approval.
 
 use toolgate_model::{
-    CapabilityKind, ConfigScope, ConfigValue, Effect, ExpectedValue, Origin, Posture, RuleSet,
-    RuleSpec, ServerName,
+    CapabilityKind, ConfigScope, ConfigValue, Effect, ExpectedArgumentValue, Origin, Posture,
+    RuleSet, RuleSpec, ServerName,
 };
 
 use crate::condition::{CallArguments, CompiledCondition, ConditionOutcome};
@@ -75,7 +75,7 @@ pub(crate) struct ClientPattern {
 
 /// The names by which a rule can refer to a client.
 #[derive(Debug, Clone, Copy)]
-pub struct ClientNames<'a> {
+pub struct MatchableClientNames<'a> {
     /// The name that the client reports.
     pub client: &'a str,
     /// The caller: `key:NAME` for the holder of an access key.
@@ -83,7 +83,7 @@ pub struct ClientNames<'a> {
 }
 
 impl ClientPattern {
-    pub(crate) fn matches(&self, names: ClientNames<'_>) -> bool {
+    pub(crate) fn matches(&self, names: MatchableClientNames<'_>) -> bool {
         self.glob.matches(if self.by_key { names.caller } else { names.client })
     }
 }
@@ -188,7 +188,7 @@ impl Rule {
             ConditionOutcome::Unclear
         };
         self.client.as_ref().is_none_or(|client| {
-            client.matches(ClientNames { client: query.client, caller: query.caller })
+            client.matches(MatchableClientNames { client: query.client, caller: query.caller })
         }) && self.profile.as_ref().is_none_or(|profile| profile.matches(query.profile))
             && self.conditions.iter().all(|test| test.evaluate(arguments) >= enough)
     }
@@ -238,8 +238,10 @@ fn format_rule(written: &RuleSpec) -> String {
     terms.extend(written.client.as_ref().map(|client| format!("client = {client:?}")));
     terms.extend(written.profile.as_ref().map(|profile| format!("profile = {profile:?}")));
     terms.extend(written.when.iter().map(|condition| match &condition.expected {
-        ExpectedValue::Glob(glob) => format!("{} like {glob:?}", condition.pointer),
-        ExpectedValue::Value(value) => format!("{} is {}", condition.pointer, format_value(value)),
+        ExpectedArgumentValue::Glob(glob) => format!("{} like {glob:?}", condition.pointer),
+        ExpectedArgumentValue::Value(value) => {
+            format!("{} is {}", condition.pointer, format_value(value))
+        }
     }));
     match terms.is_empty() {
         true => written.subject.clone(),

@@ -58,7 +58,7 @@ pub struct AdaptedSchema {
     /// `schema` is the one for [`ModelProvider::OpenAi`]: a tool without the guarantee is better
     /// than no tool or one with half its meaning.
     pub strict: bool,
-    restorer: restore::ArgumentRestorer,
+    restorer: restore::AdaptedArgumentRestorer,
 }
 
 /// One thing that the original schema expresses and the adapted one does not.
@@ -101,7 +101,12 @@ fn adapt_for_google(modern: &Value, provider: ModelProvider) -> AdaptedSchema {
         GoogleSchemaWriter::new(SchemaAnalyzer::of(modern), provider == ModelProvider::Vertex);
     let schema = google.root(modern);
     let losses = google.analyzer.losses.into_found();
-    AdaptedSchema { schema, losses, strict: false, restorer: restore::ArgumentRestorer::default() }
+    AdaptedSchema {
+        schema,
+        losses,
+        strict: false,
+        restorer: restore::AdaptedArgumentRestorer::default(),
+    }
 }
 
 fn adapt_for_strict(modern: &Value) -> AdaptedSchema {

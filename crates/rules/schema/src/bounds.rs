@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::DefinitionError;
 use crate::refs::{ReferenceResolver, own_id};
-use crate::subschemas::{PointerStep, Subschema, SubschemaTarget, direct_subschemas};
+use crate::subschemas::{PointerStep, Subschema, SubschemaScope, direct_subschemas};
 
 /// The maximum size of one definition, in bytes.
 pub(crate) const BYTES: usize = 512 * 1024;
@@ -180,11 +180,9 @@ impl<'a> SchemaGraph<'a> {
             let added = self.add(child.schema, child.path(&path), refs)?;
             let node = &mut self.nodes[index];
             match child.target {
-                SubschemaTarget::Same => node.same.push(added),
-                SubschemaTarget::Below => {
-                    node.below.push((ChildSelector::of(&child, index), added))
-                }
-                SubschemaTarget::ReferenceOnly => {}
+                SubschemaScope::Same => node.same.push(added),
+                SubschemaScope::Below => node.below.push((ChildSelector::of(&child, index), added)),
+                SubschemaScope::ReferenceOnly => {}
             }
         }
         Ok(index)

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// The value that a subschema applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SubschemaTarget {
+pub(crate) enum SubschemaScope {
     /// The same value as the enclosing schema.
     Same,
     /// A member or an element of that value.
@@ -29,33 +29,33 @@ enum KeywordShape {
 }
 
 /// Every keyword that contains schemas, in any draft.
-const KEYWORDS: &[(&str, KeywordShape, SubschemaTarget)] = &[
-    ("properties", KeywordShape::Map, SubschemaTarget::Below),
-    ("items", KeywordShape::OneOrList, SubschemaTarget::Below),
-    ("additionalProperties", KeywordShape::One, SubschemaTarget::Below),
-    ("anyOf", KeywordShape::List, SubschemaTarget::Same),
-    ("oneOf", KeywordShape::List, SubschemaTarget::Same),
-    ("allOf", KeywordShape::List, SubschemaTarget::Same),
-    ("$defs", KeywordShape::Map, SubschemaTarget::ReferenceOnly),
-    ("definitions", KeywordShape::Map, SubschemaTarget::ReferenceOnly),
-    ("not", KeywordShape::One, SubschemaTarget::Same),
-    ("if", KeywordShape::One, SubschemaTarget::Same),
-    ("then", KeywordShape::One, SubschemaTarget::Same),
-    ("else", KeywordShape::One, SubschemaTarget::Same),
-    ("patternProperties", KeywordShape::Map, SubschemaTarget::Below),
-    ("prefixItems", KeywordShape::List, SubschemaTarget::Below),
-    ("additionalItems", KeywordShape::One, SubschemaTarget::Below),
-    ("contains", KeywordShape::One, SubschemaTarget::Below),
-    ("propertyNames", KeywordShape::One, SubschemaTarget::Below),
-    ("dependentSchemas", KeywordShape::Map, SubschemaTarget::Same),
-    ("dependencies", KeywordShape::MapOfOneOrNames, SubschemaTarget::Same),
-    ("unevaluatedItems", KeywordShape::One, SubschemaTarget::Below),
-    ("unevaluatedProperties", KeywordShape::One, SubschemaTarget::Below),
-    ("contentSchema", KeywordShape::One, SubschemaTarget::ReferenceOnly),
+const KEYWORDS: &[(&str, KeywordShape, SubschemaScope)] = &[
+    ("properties", KeywordShape::Map, SubschemaScope::Below),
+    ("items", KeywordShape::OneOrList, SubschemaScope::Below),
+    ("additionalProperties", KeywordShape::One, SubschemaScope::Below),
+    ("anyOf", KeywordShape::List, SubschemaScope::Same),
+    ("oneOf", KeywordShape::List, SubschemaScope::Same),
+    ("allOf", KeywordShape::List, SubschemaScope::Same),
+    ("$defs", KeywordShape::Map, SubschemaScope::ReferenceOnly),
+    ("definitions", KeywordShape::Map, SubschemaScope::ReferenceOnly),
+    ("not", KeywordShape::One, SubschemaScope::Same),
+    ("if", KeywordShape::One, SubschemaScope::Same),
+    ("then", KeywordShape::One, SubschemaScope::Same),
+    ("else", KeywordShape::One, SubschemaScope::Same),
+    ("patternProperties", KeywordShape::Map, SubschemaScope::Below),
+    ("prefixItems", KeywordShape::List, SubschemaScope::Below),
+    ("additionalItems", KeywordShape::One, SubschemaScope::Below),
+    ("contains", KeywordShape::One, SubschemaScope::Below),
+    ("propertyNames", KeywordShape::One, SubschemaScope::Below),
+    ("dependentSchemas", KeywordShape::Map, SubschemaScope::Same),
+    ("dependencies", KeywordShape::MapOfOneOrNames, SubschemaScope::Same),
+    ("unevaluatedItems", KeywordShape::One, SubschemaScope::Below),
+    ("unevaluatedProperties", KeywordShape::One, SubschemaScope::Below),
+    ("contentSchema", KeywordShape::One, SubschemaScope::ReferenceOnly),
 ];
 
 /// Returns how a keyword contains schemas, if it does.
-fn keyword_shape(keyword: &str) -> Option<(KeywordShape, SubschemaTarget)> {
+fn keyword_shape(keyword: &str) -> Option<(KeywordShape, SubschemaScope)> {
     KEYWORDS.iter().find(|(name, ..)| *name == keyword).map(|&(_, holds, place)| (holds, place))
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Subschema<'a> {
     pub keyword: &'a str,
     pub step: Option<PointerStep<'a>>,
     pub schema: &'a Value,
-    pub target: SubschemaTarget,
+    pub target: SubschemaScope,
 }
 
 /// One step of a JSON pointer.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A value of a known form.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct RequestEntity {
+pub(crate) struct QueryEntity {
     /// The byte range in the request.
     pub(crate) range: Range<usize>,
     /// Words that describe what the value is.
@@ -37,7 +37,7 @@ const HOSTS: &[&str] = &[
 ];
 
 /// Finds all values of known form in a request, in order.
-pub(crate) fn find(text: &str) -> Vec<RequestEntity> {
+pub(crate) fn find(text: &str) -> Vec<QueryEntity> {
     let mut found = Vec::new();
     let mut start = 0;
     for piece in text.split_inclusive(char::is_whitespace) {
@@ -50,7 +50,7 @@ pub(crate) fn find(text: &str) -> Vec<RequestEntity> {
             && let Some(at) = piece.find(trimmed)
         {
             let begin = start + at;
-            found.push(RequestEntity {
+            found.push(QueryEntity {
                 range: begin..begin + trimmed.len(),
                 related_words: points_to,
             });

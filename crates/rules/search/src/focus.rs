@@ -18,11 +18,11 @@ const ASKING: &str = "please pls need want wanna help tell show give wonder wond
 
 /// The parts of a request that are only background.
 #[derive(Debug, Default)]
-pub(crate) struct RequestFocus {
+pub(crate) struct QueryBackground {
     background: Vec<Range<usize>>,
 }
 
-impl RequestFocus {
+impl QueryBackground {
     /// Analyzes a request. If no sentence asks, or every one does, nothing is background.
     pub(crate) fn of(text: &str, tokens: &[StemToken]) -> Self {
         let sentences = sentences(text);
@@ -88,7 +88,7 @@ mod tests {
     use crate::terms;
 
     fn told(text: &str) -> Vec<&str> {
-        let focus = RequestFocus::of(text, &terms::tokens(text, 100));
+        let focus = QueryBackground::of(text, &terms::tokens(text, 100));
         focus.background.into_iter().map(|range| text[range].trim()).collect()
     }
 

@@ -13,7 +13,7 @@ use crate::terms::{self, StemToken};
 
 /// What the sections of a lexicon file mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum SectionKind {
+enum LexiconSectionKind {
     /// Each section is a topic: its words are related.
     Topics,
     /// Actions, which belong to no topic, wherever else the words occur.
@@ -22,25 +22,25 @@ enum SectionKind {
     Headings,
 }
 
-const TEXTS: &[(SectionKind, &str)] = &[
-    (SectionKind::Headings, include_str!("lexicon/abbreviations.txt")),
-    (SectionKind::Actions, include_str!("lexicon/actions.txt")),
-    (SectionKind::Topics, include_str!("lexicon/communication.txt")),
-    (SectionKind::Topics, include_str!("lexicon/developer.txt")),
-    (SectionKind::Headings, include_str!("lexicon/entities.txt")),
-    (SectionKind::Topics, include_str!("lexicon/files_and_text.txt")),
-    (SectionKind::Topics, include_str!("lexicon/food_and_health.txt")),
-    (SectionKind::Topics, include_str!("lexicon/home_and_transport.txt")),
-    (SectionKind::Topics, include_str!("lexicon/knowledge_and_education.txt")),
-    (SectionKind::Topics, include_str!("lexicon/media.txt")),
-    (SectionKind::Topics, include_str!("lexicon/money.txt")),
-    (SectionKind::Headings, include_str!("lexicon/other_languages.txt")),
-    (SectionKind::Topics, include_str!("lexicon/security_and_network.txt")),
-    (SectionKind::Topics, include_str!("lexicon/shopping_and_work.txt")),
-    (SectionKind::Topics, include_str!("lexicon/sport_and_games.txt")),
-    (SectionKind::Topics, include_str!("lexicon/time_and_units.txt")),
-    (SectionKind::Topics, include_str!("lexicon/travel_and_places.txt")),
-    (SectionKind::Topics, include_str!("lexicon/weather_and_nature.txt")),
+const TEXTS: &[(LexiconSectionKind, &str)] = &[
+    (LexiconSectionKind::Headings, include_str!("lexicon/abbreviations.txt")),
+    (LexiconSectionKind::Actions, include_str!("lexicon/actions.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/communication.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/developer.txt")),
+    (LexiconSectionKind::Headings, include_str!("lexicon/entities.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/files_and_text.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/food_and_health.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/home_and_transport.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/knowledge_and_education.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/media.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/money.txt")),
+    (LexiconSectionKind::Headings, include_str!("lexicon/other_languages.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/security_and_network.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/shopping_and_work.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/sport_and_games.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/time_and_units.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/travel_and_places.txt")),
+    (LexiconSectionKind::Topics, include_str!("lexicon/weather_and_nature.txt")),
 ];
 
 /// The maximum number of words of a phrase.
@@ -143,20 +143,20 @@ impl Lexicon {
         })
     }
 
-    fn read(texts: &[(SectionKind, &str)]) -> Self {
+    fn read(texts: &[(LexiconSectionKind, &str)]) -> Self {
         let mut lexicon =
             Self { entries: HashKeyMap::default(), beginnings: HashKeySet::default(), concepts: 0 };
         for (sections, text) in texts {
             let mut topic = None;
             for line in text.lines() {
-                if line.starts_with('#') && *sections == SectionKind::Topics {
+                if line.starts_with('#') && *sections == LexiconSectionKind::Topics {
                     topic = Some(lexicon.next_number());
                 }
                 let line = line.split('#').next().unwrap_or_default().trim();
                 if !line.is_empty() {
                     lexicon.line(line, topic);
                 }
-                if *sections == SectionKind::Actions {
+                if *sections == LexiconSectionKind::Actions {
                     line.split('>').flat_map(phrases).for_each(|tokens| {
                         lexicon.entry_mut(&tokens).is_action = true;
                     });
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn lines_are_read_with_weights_pointers_and_comments() {
         let lexicon = Lexicon::read(&[(
-            SectionKind::Headings,
+            LexiconSectionKind::Headings,
             "# nothing\nfolder | directory\n0.5: x b | c d e # x\np q > r | z t\n",
         )]);
         assert_eq!(lexicon.concepts(), 2);
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_section_is_a_topic() {
         let text = "# air\nplane > flight\n\n# water\nboat | ship\n";
-        let lexicon = Lexicon::read(&[(SectionKind::Topics, text)]);
+        let lexicon = Lexicon::read(&[(LexiconSectionKind::Topics, text)]);
         let topics = |word: &str| {
             lexicon.entry(&toolgate_terms::stem::english(word)).unwrap().topics.clone()
         };

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::entities::{self, RequestEntity};
-use crate::focus::RequestFocus;
+use crate::entities::{self, QueryEntity};
+use crate::focus::QueryBackground;
 use crate::hit::MatchKind;
 use crate::index::CapabilityIndex;
 use crate::intent::{self, ReadWriteIntent};
@@ -67,7 +67,7 @@ pub(crate) fn read(index: &CapabilityIndex, text: &str) -> CapabilityQuery {
     let text = definition::truncate_text(text, LONGEST);
     let entities = entities::find(text);
     let tokens = terms::tokens(text, MOST_WORDS);
-    let mut reader = QueryParser {
+    let mut reader = ToolQueryParser {
         index,
         text,
         needs: Vec::new(),
@@ -75,7 +75,7 @@ pub(crate) fn read(index: &CapabilityIndex, text: &str) -> CapabilityQuery {
         kin: MOST_KIN,
         topics: BTreeMap::new(),
         quoted: quoted(text),
-        focus: RequestFocus::of(text, &tokens),
+        focus: QueryBackground::of(text, &tokens),
     };
     reader.words(&tokens, &entities);
     reader.phrases(&terms::phrase_tokens(&tokens), &entities);
@@ -85,7 +85,7 @@ pub(crate) fn read(index: &CapabilityIndex, text: &str) -> CapabilityQuery {
 }
 
 /// Builds the needs of a request.
-struct QueryParser<'a> {
+struct ToolQueryParser<'a> {
     index: &'a CapabilityIndex,
     text: &'a str,
     needs: Vec<QueryNeed>,
@@ -94,12 +94,12 @@ struct QueryParser<'a> {
     /// The weight of each topic in the request, and its first words.
     topics: BTreeMap<u32, (f32, String)>,
     quoted: Vec<Range<usize>>,
-    focus: RequestFocus,
+    focus: QueryBackground,
 }
 
-impl QueryParser<'_> {
+impl ToolQueryParser<'_> {
     /// Adds a need for each word.
-    fn words(&mut self, tokens: &[StemToken], entities: &[RequestEntity]) {
+    fn words(&mut self, tokens: &[StemToken], entities: &[QueryEntity]) {
         for (at, token) in tokens.iter().enumerate() {
             if self.is_duplicate_form(tokens, at) {
                 continue;
@@ -133,7 +133,7 @@ impl QueryParser<'_> {
         whole.is_some_and(known)
     }
 
-    fn importance(&self, token: &StemToken, entities: &[RequestEntity]) -> f32 {
+    fn importance(&self, token: &StemToken, entities: &[QueryEntity]) -> f32 {
         let inside = |ranges: &Range<usize>| ranges.contains(&token.word.start);
         if entities.iter().any(|entity| inside(&entity.range)) {
             return 0.0;
@@ -212,7 +212,7 @@ impl QueryParser<'_> {
     }
 
     /// Adds phrases of the lexicon, and what words and phrases point to.
-    fn phrases(&mut self, tokens: &[&StemToken], entities: &[RequestEntity]) {
+    fn phrases(&mut self, tokens: &[&StemToken], entities: &[QueryEntity]) {
         for at in 0..tokens.len() {
             let rest = &tokens[at..];
             let apart = Lexicon::get().separated_entries(rest);
@@ -248,7 +248,7 @@ impl QueryParser<'_> {
     }
 
     /// Returns the weight of a phrase: that of its most important word, or a little for stop words.
-    fn phrase_importance(&self, span: &[&StemToken], entities: &[RequestEntity]) -> f32 {
+    fn phrase_importance(&self, span: &[&StemToken], entities: &[QueryEntity]) -> f32 {
         let most = span.iter().map(|token| self.importance(token, entities)).fold(0.0, f32::max);
         most.max(weights::SMALL_PHRASE)
     }
@@ -289,7 +289,7 @@ impl QueryParser<'_> {
         }
     }
 
-    fn entities(&mut self, entities: &[RequestEntity]) {
+    fn entities(&mut self, entities: &[QueryEntity]) {
         for entity in entities {
             let asked = &self.text[entity.range.clone()];
             for word in entity.related_words {

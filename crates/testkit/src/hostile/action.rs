@@ -1,6 +1,6 @@
 //! What a mode does, as data: a sequence of actions, which is endless if the mode floods.
 //!
-//! Framing is left to the [`ActionSink`] of each transport.
+//! Framing is left to the [`HostileActionSink`] of each transport.
 
 use std::io;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::context::HostileState;
 
 /// A lazy sequence of actions.
-pub(super) type ActionSequence = Box<dyn Iterator<Item = HostileAction> + Send>;
+pub(super) type HostileActionSequence = Box<dyn Iterator<Item = HostileAction> + Send>;
 
 /// A lazy sequence of byte chunks, written without separators.
 pub(super) type ByteChunks = Box<dyn Iterator<Item = Bytes> + Send>;
@@ -39,7 +39,7 @@ pub(super) enum HostileAction {
 }
 
 /// The destination of the messages of a sequence.
-pub(super) trait ActionSink: Send {
+pub(super) trait HostileActionSink: Send {
     /// Sends one framed message.
     fn message(&mut self, message: Bytes) -> impl Future<Output = io::Result<()>> + Send;
     /// Sends bytes as they are, and nothing of another play between them.
@@ -51,12 +51,12 @@ pub(super) trait ActionSink: Send {
 }
 
 /// A play of one message.
-pub(super) fn single_message(message: Bytes) -> ActionSequence {
+pub(super) fn single_message(message: Bytes) -> HostileActionSequence {
     action_sequence([HostileAction::Message(message)])
 }
 
 /// A play of these acts.
-pub(super) fn action_sequence<const N: usize>(acts: [HostileAction; N]) -> ActionSequence {
+pub(super) fn action_sequence<const N: usize>(acts: [HostileAction; N]) -> HostileActionSequence {
     Box::new(acts.into_iter())
 }
 
@@ -67,8 +67,8 @@ pub(super) fn raw(bytes: impl Into<Bytes>) -> HostileAction {
 
 /// Performs a sequence to its end, or until the sink is closed.
 pub(super) async fn perform(
-    play: ActionSequence,
-    out: &mut impl ActionSink,
+    play: HostileActionSequence,
+    out: &mut impl HostileActionSink,
     world: &HostileState,
 ) -> io::Result<()> {
     for act in play {

@@ -19,7 +19,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-use super::action::{ActionSequence, ActionSink, ByteChunks, HostileAction, perform};
+use super::action::{ByteChunks, HostileAction, HostileActionSequence, HostileActionSink, perform};
 use super::server::HostileServer;
 
 /// A response body that is fed through a channel.
@@ -67,7 +67,7 @@ async fn post(server: HostileServer, request: Request<Incoming>) -> Response<Cha
     }
 }
 
-fn stream_actions(server: HostileServer, mut play: ActionSequence) -> Response<ChannelBody> {
+fn stream_actions(server: HostileServer, mut play: HostileActionSequence) -> Response<ChannelBody> {
     let opening: Vec<HostileAction> = play.by_ref().take(2).collect();
     let as_events = !matches!(
         opening.as_slice(),
@@ -105,7 +105,7 @@ impl ResponseActionSink {
     }
 }
 
-impl ActionSink for ResponseActionSink {
+impl HostileActionSink for ResponseActionSink {
     async fn message(&mut self, message: Bytes) -> io::Result<()> {
         if self.as_events {
             self.send([b"event: message\ndata: ", &message[..], b"\n\n"].concat().into()).await
@@ -128,7 +128,7 @@ impl ActionSink for ResponseActionSink {
 /// A sink that discards everything, for actions before the first request.
 struct NullActionSink;
 
-impl ActionSink for NullActionSink {
+impl HostileActionSink for NullActionSink {
     async fn message(&mut self, _: Bytes) -> io::Result<()> {
         Ok(())
     }

@@ -6,15 +6,15 @@ use std::iter::once;
 use bytes::Bytes;
 use serde_json::json;
 
-use super::action::{ActionSequence, HostileAction, action_sequence, single_message};
+use super::action::{HostileAction, HostileActionSequence, action_sequence, single_message};
 use super::context::{HookContext, text_result};
 
-pub(super) fn wrong(scene: &HookContext) -> ActionSequence {
+pub(super) fn wrong(scene: &HookContext) -> HostileActionSequence {
     single_message(scene.ordinary_response_with_id("987654321"))
 }
 
 /// A number as a string, and a string as a number.
-pub(super) fn other_type(scene: &HookContext) -> ActionSequence {
+pub(super) fn other_type(scene: &HookContext) -> HostileActionSequence {
     let id = scene.id();
     let other = match id.strip_prefix('"').and_then(|id| id.strip_suffix('"')) {
         Some(inner) if inner.parse::<u64>().is_ok() => inner.to_owned(),
@@ -24,24 +24,24 @@ pub(super) fn other_type(scene: &HookContext) -> ActionSequence {
     single_message(scene.ordinary_response_with_id(&other))
 }
 
-pub(super) fn null(scene: &HookContext) -> ActionSequence {
+pub(super) fn null(scene: &HookContext) -> HostileActionSequence {
     single_message(scene.ordinary_response_with_id("null"))
 }
 
-pub(super) fn float(scene: &HookContext) -> ActionSequence {
+pub(super) fn float(scene: &HookContext) -> HostileActionSequence {
     let id = scene.id().trim_matches('"');
     let whole = id.parse::<u64>().unwrap_or_default();
     single_message(scene.ordinary_response_with_id(&format!("{whole}.0")))
 }
 
-pub(super) fn twice(scene: &HookContext) -> ActionSequence {
+pub(super) fn twice(scene: &HookContext) -> HostileActionSequence {
     action_sequence([
         HostileAction::Message(scene.ordinary_response()),
         HostileAction::Message(scene.text("the second answer")),
     ])
 }
 
-pub(super) fn unsolicited(scene: &HookContext) -> ActionSequence {
+pub(super) fn unsolicited(scene: &HookContext) -> HostileActionSequence {
     let strays = (0..100_u32).map(|number| {
         let answer = json!({
             "jsonrpc": "2.0",
@@ -58,7 +58,7 @@ mod tests {
     use super::super::ordinary_scene;
     use super::*;
 
-    fn answered_id(play: ActionSequence) -> String {
+    fn answered_id(play: HostileActionSequence) -> String {
         let Some(HostileAction::Message(message)) = { play }.next() else { panic!("no message") };
         let answer: super::super::context::IncomingMessage =
             serde_json::from_slice(&message).unwrap();

@@ -6,16 +6,16 @@ use std::fs;
 
 use serde_json::json;
 
-use super::action::{ActionSequence, single_message};
+use super::action::{HostileActionSequence, single_message};
 use super::context::HookContext;
 
-pub(super) fn environment(scene: &HookContext) -> ActionSequence {
+pub(super) fn environment(scene: &HookContext) -> HostileActionSequence {
     let variables: BTreeMap<String, String> =
         std::env::vars_os().map(|(name, value)| (lossy(&name), lossy(&value))).collect();
     single_message(scene.text(&json!(variables).to_string()))
 }
 
-pub(super) fn descriptors(scene: &HookContext) -> ActionSequence {
+pub(super) fn descriptors(scene: &HookContext) -> HostileActionSequence {
     single_message(scene.text(&json!(scene.shared.descriptors).to_string()))
 }
 

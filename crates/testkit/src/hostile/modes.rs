@@ -7,7 +7,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 
-use super::action::ActionSequence;
+use super::action::HostileActionSequence;
 use super::context::HookContext;
 use super::{
     changes, floods, grammar, hangs, ids, leaks, paging, processes, questions, schemas, texts,
@@ -36,7 +36,7 @@ pub enum ModeTransports {
 }
 
 /// A function that returns the actions that replace the ordinary answer.
-pub(super) type HostileHook = fn(&HookContext) -> ActionSequence;
+pub(super) type HostileHook = fn(&HookContext) -> HostileActionSequence;
 
 /// One way to misbehave.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,9 @@ use bytes::Bytes;
 use clap::ValueEnum;
 
 use super::Options;
-use super::action::{ActionSequence, ByteChunks, HostileAction, action_sequence, single_message};
+use super::action::{
+    ByteChunks, HostileAction, HostileActionSequence, action_sequence, single_message,
+};
 use super::context::HookContext;
 
 /// A step of creating a grandchild process.
@@ -23,7 +25,7 @@ pub enum GrandchildStage {
     Sleep,
 }
 
-pub(super) fn daemonize(scene: &HookContext) -> ActionSequence {
+pub(super) fn daemonize(scene: &HookContext) -> HostileActionSequence {
     let started = respawn_self(GrandchildStage::Detach, &scene.shared.options, Stdio::piped());
     let pid = started.and_then(|mut child| {
         let mut pid = String::new();
@@ -45,7 +47,7 @@ pub(super) fn daemonize(scene: &HookContext) -> ActionSequence {
     }
 }
 
-pub(super) fn name_grandchild(scene: &HookContext) -> ActionSequence {
+pub(super) fn name_grandchild(scene: &HookContext) -> HostileActionSequence {
     let pid = scene.shared.grandchild.get().copied().unwrap_or_default();
     single_message(scene.text(&pid.to_string()))
 }
@@ -77,11 +79,11 @@ fn respawn_self(stage: GrandchildStage, options: &Options, stdout: Stdio) -> io:
         .spawn()
 }
 
-pub(super) fn stay(_: &HookContext) -> ActionSequence {
+pub(super) fn stay(_: &HookContext) -> HostileActionSequence {
     action_sequence([HostileAction::Stay])
 }
 
-pub(super) fn exit_in_answer(scene: &HookContext) -> ActionSequence {
+pub(super) fn exit_in_answer(scene: &HookContext) -> HostileActionSequence {
     let answer = scene.ordinary_response();
     let half: ByteChunks = Box::new(std::iter::once(answer.slice(..answer.len() / 2)));
     // The pause leaves the half answer time to be on its way over HTTP.
@@ -89,7 +91,7 @@ pub(super) fn exit_in_answer(scene: &HookContext) -> ActionSequence {
     action_sequence([HostileAction::Stream(half, pause), HostileAction::Exit(3)])
 }
 
-pub(super) fn exit_at_once(_: &HookContext) -> ActionSequence {
+pub(super) fn exit_at_once(_: &HookContext) -> HostileActionSequence {
     action_sequence([
         HostileAction::Stderr(Bytes::from_static(b"error: cannot find module 'left-pad'\n")),
         HostileAction::Exit(1),

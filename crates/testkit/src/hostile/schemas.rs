@@ -4,11 +4,11 @@
 
 use serde_json::{Value, json};
 
-use super::action::{ActionSequence, single_message};
+use super::action::{HostileActionSequence, single_message};
 use super::context::HookContext;
 use super::ordinary::tools;
 
-pub(super) fn bad(scene: &HookContext) -> ActionSequence {
+pub(super) fn bad(scene: &HookContext) -> HostileActionSequence {
     let schemas = [
         ("no_type", json!({})),
         ("array_type", json!({ "type": "array" })),
@@ -23,18 +23,18 @@ pub(super) fn bad(scene: &HookContext) -> ActionSequence {
     list(scene, schemas)
 }
 
-pub(super) fn redos(scene: &HookContext) -> ActionSequence {
+pub(super) fn redos(scene: &HookContext) -> HostileActionSequence {
     let pattern = json!({ "type": "string", "pattern": "^(([a-z])+.)+[A-Z]([a-z])+$" });
     list(scene, [("redos", json!({ "type": "object", "properties": { "text": pattern } }))])
 }
 
-pub(super) fn remote_reference(scene: &HookContext) -> ActionSequence {
+pub(super) fn remote_reference(scene: &HookContext) -> HostileActionSequence {
     // Normally no process listens on the discard port; a test can listen there to detect a fetch.
     let remote = json!({ "$ref": "http://127.0.0.1:9/schema.json" });
     list(scene, [("refssrf", json!({ "type": "object", "properties": { "text": remote } }))])
 }
 
-fn list<const N: usize>(scene: &HookContext, schemas: [(&str, Value); N]) -> ActionSequence {
+fn list<const N: usize>(scene: &HookContext, schemas: [(&str, Value); N]) -> HostileActionSequence {
     let bad = schemas.map(|(name, schema)| {
         json!({ "name": name, "description": "Has an odd schema.", "inputSchema": schema })
     });

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 
-use super::action::{ActionSequence, single_message};
+use super::action::{HostileActionSequence, single_message};
 use super::context::{HookContext, HostileState, IncomingMessage};
 use super::modes::{HostileHook, HostileMode, HostilePhase};
 
@@ -24,12 +24,12 @@ impl HostileServer {
     }
 
     /// What happens before the first message.
-    pub(super) fn start(&self) -> Option<ActionSequence> {
+    pub(super) fn start(&self) -> Option<HostileActionSequence> {
         Some(self.hook(HostilePhase::Start)?(&self.scene(IncomingMessage::default())))
     }
 
     /// What follows a message; nothing follows a notification or an answer.
-    pub(super) fn receive(&self, message: &[u8]) -> Option<ActionSequence> {
+    pub(super) fn receive(&self, message: &[u8]) -> Option<HostileActionSequence> {
         let Ok(incoming) = serde_json::from_slice::<IncomingMessage>(message) else {
             let error =
                 br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"unreadable"}}"#;
@@ -45,7 +45,7 @@ impl HostileServer {
         }
     }
 
-    fn answer(&self, scene: HookContext) -> ActionSequence {
+    fn answer(&self, scene: HookContext) -> HostileActionSequence {
         let Some(phase) = phase_of(&scene.request) else {
             return single_message(scene.ordinary_response());
         };

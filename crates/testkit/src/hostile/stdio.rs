@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Stdout};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-use super::action::{ActionSink, ByteChunks, perform};
+use super::action::{ByteChunks, HostileActionSink, perform};
 use super::server::HostileServer;
 
 /// How long plays that are under way when stdin ends may take to finish.
@@ -48,7 +48,7 @@ pub(super) async fn serve(server: HostileServer) -> io::Result<()> {
     Ok(())
 }
 
-impl ActionSink for StdoutActionSink {
+impl HostileActionSink for StdoutActionSink {
     async fn message(&mut self, message: Bytes) -> io::Result<()> {
         let mut stdout = self.0.lock().await;
         stdout.write_all(&message).await?;

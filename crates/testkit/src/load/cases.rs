@@ -13,20 +13,20 @@ const ECHO_BYTES: usize = 100;
 const BLOB_BYTES: usize = 64 * 1024;
 
 /// Runs the iterations of a case for one worker.
-pub(super) struct CaseRunner<'a> {
+pub(super) struct LoadCaseRunner<'a> {
     options: &'a Options,
     worker: u32,
     tool: &'a str,
     blob: String,
 }
 
-impl<'a> CaseRunner<'a> {
+impl<'a> LoadCaseRunner<'a> {
     pub(super) fn new(options: &'a Options, worker: u32) -> Self {
         let own_name = if options.case == LoadCase::Blob { "blob" } else { "echo" };
         let blob =
             if options.case == LoadCase::Blob { blob_text(BLOB_BYTES) } else { String::new() };
         let tool = options.tool_name.as_deref().unwrap_or(own_name);
-        CaseRunner { options, worker, tool, blob }
+        LoadCaseRunner { options, worker, tool, blob }
     }
 
     /// Does the case once; `number` makes each text unlike any other in flight.

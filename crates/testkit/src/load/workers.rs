@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
 use tokio::task::{JoinSet, LocalSet};
 
-use super::cases::CaseRunner;
+use super::cases::LoadCaseRunner;
 use super::connection::LoadConnection;
 use super::report::{LoadReport, WorkerStats};
 use super::{LoadCase, Options};
@@ -60,7 +60,7 @@ pub async fn drive(
 }
 
 async fn work(run: Rc<LoadRun>, number: u32) -> WorkerStats {
-    let iteration = CaseRunner::new(&run.options, number);
+    let iteration = LoadCaseRunner::new(&run.options, number);
     let mut tally = WorkerStats::default();
     // Connecting is no part of the first measured call.
     let mut channel = connect(&run.options, number).await.ok();
@@ -85,7 +85,7 @@ async fn work(run: Rc<LoadRun>, number: u32) -> WorkerStats {
 /// One iteration, on a new connection if there is none or the last one failed.
 async fn attempt(
     options: &Options,
-    iteration: &CaseRunner<'_>,
+    iteration: &LoadCaseRunner<'_>,
     kept: &mut Option<LoadConnection>,
     (number, sequence): (u32, u64),
 ) -> Result<(), String> {

@@ -18,7 +18,7 @@ use super::request_log::ModelRequestLog;
 use super::script::ModelScript;
 
 /// The scripted model behind the HTTP endpoint.
-struct ModelEndpoint {
+struct ScriptedModelEndpoint {
     script: ModelScript,
     record: ModelRequestLog,
 }
@@ -29,7 +29,7 @@ pub(super) async fn serve(
     script: ModelScript,
     record: ModelRequestLog,
 ) -> io::Result<()> {
-    let endpoint = Arc::new(ModelEndpoint { script, record });
+    let endpoint = Arc::new(ScriptedModelEndpoint { script, record });
     loop {
         let (stream, _) = listener.accept().await?;
         let endpoint = Arc::clone(&endpoint);
@@ -46,7 +46,7 @@ pub(super) async fn serve(
     }
 }
 
-impl ModelEndpoint {
+impl ScriptedModelEndpoint {
     async fn respond(&self, request: Request<Incoming>) -> io::Result<Response<Full<Bytes>>> {
         let path = request.uri().path().to_owned();
         if request.method() == Method::GET {

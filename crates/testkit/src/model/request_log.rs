@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::script::{ModelConversation, OfferedTool};
+use super::script::{ModelConversation, ModelRequestTool};
 
 /// The log file of requests.
 pub(super) struct ModelRequestLog(File);
@@ -18,7 +18,7 @@ impl ModelRequestLog {
 
     /// Writes a request down, before it is answered.
     pub(super) fn add(&self, path: &str, conversation: &ModelConversation) -> io::Result<()> {
-        let tools: Vec<_> = conversation.tools.iter().map(OfferedTool::full_name).collect();
+        let tools: Vec<_> = conversation.tools.iter().map(ModelRequestTool::full_name).collect();
         let line = json!({ "path": path, "tools": tools, "results": conversation.results });
         (&self.0).write_all(format!("{line}\n").as_bytes())
     }

@@ -33,13 +33,13 @@ pub struct ScriptedCall {
 
 /// A tool that a request offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OfferedTool {
+pub(super) struct ModelRequestTool {
     pub(super) name: String,
     /// The group the name is in, where an API has groups.
     pub(super) namespace: Option<String>,
 }
 
-impl OfferedTool {
+impl ModelRequestTool {
     /// The name with its group.
     pub(super) fn full_name(&self) -> String {
         let namespace = self.namespace.as_deref().unwrap_or_default();
@@ -50,7 +50,7 @@ impl OfferedTool {
 /// The content of a request, independent of its API.
 #[derive(Debug, Default)]
 pub(super) struct ModelConversation {
-    pub(super) tools: Vec<OfferedTool>,
+    pub(super) tools: Vec<ModelRequestTool>,
     /// The text of every tool result so far.
     pub(super) results: Vec<String>,
 }
@@ -59,7 +59,7 @@ pub(super) struct ModelConversation {
 #[derive(Debug)]
 pub(super) enum ModelTurn {
     Say(String),
-    Call { tool: OfferedTool, arguments: Value, number: usize },
+    Call { tool: ModelRequestTool, arguments: Value, number: usize },
 }
 
 impl ModelScript {
@@ -80,8 +80,12 @@ impl ModelScript {
         }
     }
 
-    fn tool<'a>(&self, step: &ScriptedCall, tools: &'a [OfferedTool]) -> Option<&'a OfferedTool> {
-        let ours = |tool: &&OfferedTool| tool.full_name().contains(&self.server);
+    fn tool<'a>(
+        &self,
+        step: &ScriptedCall,
+        tools: &'a [ModelRequestTool],
+    ) -> Option<&'a ModelRequestTool> {
+        let ours = |tool: &&ModelRequestTool| tool.full_name().contains(&self.server);
         step.call
             .iter()
             .find_map(|end| tools.iter().filter(ours).find(|tool| tool.name.ends_with(end)))

@@ -13,7 +13,7 @@ const FORMATS: [&str; 9] =
 const TYPES: [&str; 7] = ["string", "number", "boolean", "integer", "object", "array", "null"];
 
 pub(super) fn refused(schema: &Value) -> Vec<String> {
-    let mut rules = StrictSchemaChecker { root: schema, ..StrictSchemaChecker::new(schema) };
+    let mut rules = OpenAiSchemaChecker { root: schema, ..OpenAiSchemaChecker::new(schema) };
     if schema.get("type") != Some(&Value::from("object")) {
         rules.say("", "the type of the root must be object");
     }
@@ -36,7 +36,7 @@ pub(super) fn refused(schema: &Value) -> Vec<String> {
 }
 
 /// Collects what OpenAI's strict mode would refuse in a schema.
-struct StrictSchemaChecker<'a> {
+struct OpenAiSchemaChecker<'a> {
     root: &'a Value,
     refused: Vec<String>,
     properties: usize,
@@ -44,7 +44,7 @@ struct StrictSchemaChecker<'a> {
     text: usize,
 }
 
-impl<'a> StrictSchemaChecker<'a> {
+impl<'a> OpenAiSchemaChecker<'a> {
     fn new(root: &'a Value) -> Self {
         Self { root, refused: Vec::new(), properties: 0, values: 0, text: 0 }
     }

@@ -10,11 +10,11 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 use super::events::RecordedEventParser;
-use super::log::{RecordingEntry, RecordingLog};
+use super::log::{RecordingEntry, RecordingWriter};
 
 /// Records the messages of one response.
 pub(super) struct ResponseRecorder {
-    log: Arc<RecordingLog>,
+    log: Arc<RecordingWriter>,
     /// What every entry of this response begins as.
     entry: RecordingEntry,
     buffer: ResponseBuffer,
@@ -29,12 +29,12 @@ enum ResponseBuffer {
 
 impl ResponseRecorder {
     /// For a response whose body is one text.
-    pub(super) fn whole(log: Arc<RecordingLog>, entry: RecordingEntry) -> Self {
+    pub(super) fn whole(log: Arc<RecordingWriter>, entry: RecordingEntry) -> Self {
         ResponseRecorder { log, entry, buffer: ResponseBuffer::Whole(Vec::new()) }
     }
 
     /// For an event stream; that it began is an entry of its own.
-    pub(super) fn stream(log: Arc<RecordingLog>, entry: RecordingEntry) -> Self {
+    pub(super) fn stream(log: Arc<RecordingWriter>, entry: RecordingEntry) -> Self {
         log.append(&entry);
         ResponseRecorder {
             log,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::conversation::{ClassifiedMessage, RecordedConversations};
 use super::expected_headers::ExpectedHeaders;
 use super::headers::ClientHeaderCheck;
-use super::log::{MessageDirection, RecordedTransport, RecordingEntry};
+use super::log::{MessageDirection, RecordedTransportKind, RecordingEntry};
 use super::schemas::{ProtocolSchemas, SchemaRevision};
 use super::validator::validate_message;
 
@@ -197,7 +197,7 @@ fn transport_problems(
     let is_message = entry.event.as_deref() == Some("message");
     let mut problems = Vec::new();
     if entry.text.is_some()
-        && (entry.carrier == RecordedTransport::Stdio || claims_json || is_message)
+        && (entry.carrier == RecordedTransportKind::Stdio || claims_json || is_message)
     {
         problems.push("not JSON".to_owned());
     }

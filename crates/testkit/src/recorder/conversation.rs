@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::log::{MessageDirection, RecordedTransport, RecordingEntry};
+use super::log::{MessageDirection, RecordedTransportKind, RecordingEntry};
 use super::schemas::SchemaRevision;
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
@@ -59,7 +59,7 @@ impl ClassifiedMessage {
 
 /// The state of one conversation: its revision and its open requests.
 #[derive(Debug, Default)]
-struct RecordedConversation {
+struct ConversationState {
     /// What `initialize` agreed upon, or the version of the last envelope until then.
     revision: Option<SchemaRevision>,
     initialized: bool,
@@ -77,7 +77,7 @@ struct HttpExchange {
 /// All conversations of a recording so far.
 #[derive(Debug, Default)]
 pub(super) struct RecordedConversations {
-    all: HashMap<ConversationKey, RecordedConversation>,
+    all: HashMap<ConversationKey, ConversationState>,
     exchanges: HashMap<(String, u64), HttpExchange>,
 }
 
@@ -88,7 +88,7 @@ impl RecordedConversations {
         entry: &RecordingEntry,
         message: Option<&Value>,
     ) -> ConversationKey {
-        let (RecordedTransport::Http, Some(number)) = (entry.carrier, entry.exchange) else {
+        let (RecordedTransportKind::Http, Some(number)) = (entry.carrier, entry.exchange) else {
             return ConversationKey::Process(entry.connection.clone());
         };
         let key = (entry.connection.clone(), number);
@@ -174,7 +174,7 @@ impl RecordedConversations {
     }
 }
 
-impl RecordedConversation {
+impl ConversationState {
     fn classify(
         &mut self,
         direction: MessageDirection,

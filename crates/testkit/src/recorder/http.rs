@@ -21,7 +21,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpListener;
 
 use super::body::{RecordedBody, ResponseRecorder};
-use super::log::{HttpHead, MessageDirection, RecordedTransport, RecordingEntry, RecordingLog};
+use super::log::{
+    HttpHead, MessageDirection, RecordedTransportKind, RecordingEntry, RecordingWriter,
+};
 use crate::floor::strip_hop_by_hop;
 
 /// Headers worth a place in the log, beside those that begin with `mcp-`.
@@ -35,7 +37,7 @@ type RelayedBody = Either<RecordedBody, Full<Bytes>>;
 struct RecordingProxy {
     client: Client<HttpConnector, Full<Bytes>>,
     target: Authority,
-    log: Arc<RecordingLog>,
+    log: Arc<RecordingWriter>,
     connection: String,
     exchanges: AtomicU64,
 }
@@ -44,7 +46,7 @@ struct RecordingProxy {
 pub(super) async fn serve(
     listener: TcpListener,
     target: &Uri,
-    log: Arc<RecordingLog>,
+    log: Arc<RecordingWriter>,
 ) -> io::Result<()> {
     let target = target.authority().cloned().ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidInput, "the target needs a host and a port")
@@ -120,7 +122,7 @@ impl RecordingProxy {
     fn entry(&self, direction: MessageDirection, exchange: u64, head: HttpHead) -> RecordingEntry {
         RecordingEntry {
             direction,
-            carrier: RecordedTransport::Http,
+            carrier: RecordedTransportKind::Http,
             connection: self.connection.clone(),
             exchange: Some(exchange),
             http: Some(head),

@@ -38,7 +38,7 @@ impl MessageDirection {
 /// The transport of a message.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RecordedTransport {
+pub enum RecordedTransportKind {
     /// A line on a pipe.
     Stdio,
     /// The body of a request or a response, or an event in one.
@@ -68,7 +68,7 @@ pub struct RecordingEntry {
     /// Where it was going.
     pub direction: MessageDirection,
     /// What carried it.
-    pub carrier: RecordedTransport,
+    pub carrier: RecordedTransportKind,
     /// The process or TCP connection, unique in the log.
     pub connection: String,
     /// The HTTP request it belongs to, unique in its connection.
@@ -108,18 +108,18 @@ impl RecordingEntry {
 
 /// A recording that is being written.
 #[derive(Debug)]
-pub struct RecordingLog {
+pub struct RecordingWriter {
     file: Mutex<File>,
     process: String,
     connections: AtomicU64,
 }
 
-impl RecordingLog {
+impl RecordingWriter {
     /// Opens a log to append to; several recorders may write into one.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create(true).open(path)?;
         let process = random_id();
-        Ok(RecordingLog { file: Mutex::new(file), process, connections: AtomicU64::new(1) })
+        Ok(RecordingWriter { file: Mutex::new(file), process, connections: AtomicU64::new(1) })
     }
 
     /// A name for a new connection, unlike those of other processes that share the file: each may

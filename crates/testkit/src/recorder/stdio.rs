@@ -15,10 +15,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::log::{MessageDirection, RecordedTransport, RecordingEntry, RecordingLog};
+use super::log::{MessageDirection, RecordedTransportKind, RecordingEntry, RecordingWriter};
 
 /// Runs the server until it ends.
-pub(super) async fn wrap(log: &Arc<RecordingLog>, command: &[OsString]) -> io::Result<ExitCode> {
+pub(super) async fn wrap(log: &Arc<RecordingWriter>, command: &[OsString]) -> io::Result<ExitCode> {
     let [program, arguments @ ..] = command else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program to run"));
     };
@@ -85,16 +85,16 @@ async fn pass(
 
 /// Records the lines of one direction.
 struct LineRecorder {
-    log: Arc<RecordingLog>,
+    log: Arc<RecordingWriter>,
     entry: RecordingEntry,
     line: Vec<u8>,
 }
 
 impl LineRecorder {
-    fn new(log: &Arc<RecordingLog>, direction: MessageDirection, connection: &str) -> Self {
+    fn new(log: &Arc<RecordingWriter>, direction: MessageDirection, connection: &str) -> Self {
         let entry = RecordingEntry {
             direction,
-            carrier: RecordedTransport::Stdio,
+            carrier: RecordedTransportKind::Stdio,
             connection: connection.to_owned(),
             exchange: None,
             http: None,

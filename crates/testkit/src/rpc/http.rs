@@ -23,8 +23,8 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 
-use self::body::{EndpointResult, HttpRefusal};
-use self::sse::SseEndpoint;
+use self::body::{HttpRefusal, TestEndpointResult};
+use self::sse::TestSseEndpoint;
 use self::stateless::StatelessEndpoint;
 pub use self::stateless::StatelessService;
 use self::streamable::StreamableEndpoint;
@@ -36,7 +36,7 @@ use super::stdio::stdin_lines;
 
 /// The options of a server on HTTP.
 #[derive(Debug, Clone, Default)]
-pub struct HttpOptions {
+pub struct TestHttpOptions {
     /// Answer in JSON where nothing but the response is to be sent.
     pub json: bool,
     /// Forget a session after this many requests, as a restarted server would.
@@ -46,7 +46,7 @@ pub struct HttpOptions {
 }
 
 /// A handler of HTTP requests.
-trait TestEndpoint: Send + Sync + 'static {
+trait TestHttpEndpoint: Send + Sync + 'static {
     /// Where clients are sent to.
     const PATH: &str;
 
@@ -54,11 +54,11 @@ trait TestEndpoint: Send + Sync + 'static {
     fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
-    ) -> impl Future<Output = EndpointResult> + Send;
+    ) -> impl Future<Output = TestEndpointResult> + Send;
 }
 
 /// Serves sessions on Streamable HTTP; the first line on stdout is the endpoint's URL.
-pub async fn serve<S, F>(address: SocketAddr, options: HttpOptions, open: F) -> io::Result<()>
+pub async fn serve<S, F>(address: SocketAddr, options: TestHttpOptions, open: F) -> io::Result<()>
 where
     S: TestService,
     F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
@@ -67,24 +67,28 @@ where
 }
 
 /// Serves sessions on HTTP+SSE; the first line on stdout is the stream's URL.
-pub async fn serve_sse<S, F>(address: SocketAddr, options: HttpOptions, open: F) -> io::Result<()>
+pub async fn serve_sse<S, F>(
+    address: SocketAddr,
+    options: TestHttpOptions,
+    open: F,
+) -> io::Result<()>
 where
     S: TestService,
     F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
 {
-    listen(address, options.until_eof, SseEndpoint::new(open)).await
+    listen(address, options.until_eof, TestSseEndpoint::new(open)).await
 }
 
 /// Serves single requests on Streamable HTTP; the first line on stdout is the endpoint's URL.
 pub async fn serve_stateless<S: StatelessService>(
     address: SocketAddr,
-    options: HttpOptions,
+    options: TestHttpOptions,
     service: Arc<S>,
 ) -> io::Result<()> {
     listen(address, options.until_eof, StatelessEndpoint::new(service)).await
 }
 
-async fn listen<E: TestEndpoint>(
+async fn listen<E: TestHttpEndpoint>(
     address: SocketAddr,
     until_eof: bool,
     endpoint: E,
@@ -104,7 +108,7 @@ async fn stdin_ended() {
     while lines.recv().await.is_some() {}
 }
 
-async fn accept<E: TestEndpoint>(listener: TcpListener, endpoint: Arc<E>) -> io::Result<()> {
+async fn accept<E: TestHttpEndpoint>(listener: TcpListener, endpoint: Arc<E>) -> io::Result<()> {
     loop {
         let (connection, _) = listener.accept().await?;
         connection.set_nodelay(true)?;
@@ -112,7 +116,7 @@ async fn accept<E: TestEndpoint>(listener: TcpListener, endpoint: Arc<E>) -> io:
     }
 }
 
-async fn serve_connection<E: TestEndpoint>(connection: TcpStream, endpoint: Arc<E>) {
+async fn serve_connection<E: TestHttpEndpoint>(connection: TcpStream, endpoint: Arc<E>) {
     let answer = service_fn(|request: Request<Incoming>| {
         let endpoint = Arc::clone(&endpoint);
         async move {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::http::HttpOptions;
+use super::http::TestHttpOptions;
 use super::revision::LegacyRevision;
 
 /// The transport of a server.
@@ -22,7 +22,7 @@ pub struct Options {
     /// How the server is reached.
     pub carrier: ServerTransport,
     /// What concerns HTTP only.
-    pub http: HttpOptions,
+    pub http: TestHttpOptions,
     /// The newest revision it agrees to.
     pub revision: LegacyRevision,
     /// How many entries a list page holds.
@@ -43,7 +43,7 @@ impl Options {
         let mut carrier = None;
         let mut options = Self {
             carrier: ServerTransport::Stdio,
-            http: HttpOptions::default(),
+            http: TestHttpOptions::default(),
             revision: LegacyRevision::NEWEST,
             page: None,
             ask_roots: false,

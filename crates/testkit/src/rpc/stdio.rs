@@ -19,18 +19,18 @@ use super::session::{TestService, TestSession};
 const GRACE: Duration = Duration::from_millis(200);
 
 /// A command to the thread that writes stdout.
-enum StdoutCommand {
+enum StdoutWriterCommand {
     Line(String),
     End,
 }
 
 /// A sink that sends frames to the thread that writes stdout.
-struct StdioFrameSink(mpsc::Sender<StdoutCommand>);
+struct StdioFrameSink(mpsc::Sender<StdoutWriterCommand>);
 
 impl FrameSink for StdioFrameSink {
     fn send(&self, frame: String) {
         // Fails only after the writer has ended; then the frame is discarded.
-        let _ = self.0.send(StdoutCommand::Line(on_one_line(&frame)));
+        let _ = self.0.send(StdoutWriterCommand::Line(on_one_line(&frame)));
     }
 }
 
@@ -64,7 +64,7 @@ pub async fn serve<S: TestService>(open: impl Fn(Arc<ClientPeer>) -> Arc<S>) -> 
     }
     // A client that pipes its requests in and closes at once still gets the quick answers.
     let _ = tokio::time::timeout(GRACE, replies.join_all()).await;
-    let _ = frames.send(StdoutCommand::End);
+    let _ = frames.send(StdoutWriterCommand::End);
     writer.join().unwrap_or(Ok(()))
 }
 
@@ -81,9 +81,9 @@ pub fn stdin_lines() -> channel::UnboundedReceiver<String> {
     received
 }
 
-fn write_lines(outgoing: &mpsc::Receiver<StdoutCommand>) -> io::Result<()> {
+fn write_lines(outgoing: &mpsc::Receiver<StdoutWriterCommand>) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    while let Ok(StdoutCommand::Line(line)) = outgoing.recv() {
+    while let Ok(StdoutWriterCommand::Line(line)) = outgoing.recv() {
         stdout.write_all(line.as_bytes())?;
         stdout.write_all(b"\n")?;
         stdout.flush()?;

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 /// One update of the definitions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct DefinitionUpdate {
+pub struct TurncoatUpdate {
     /// What is other than at the start. What is not named is again as it was.
-    pub changes: Vec<FieldChange>,
+    pub changes: Vec<TurncoatFieldChange>,
     /// Whether clients are told that the lists have changed.
     #[serde(default)]
     pub announce: bool,
@@ -15,9 +15,9 @@ pub struct DefinitionUpdate {
 
 /// A field that differs from the initial definitions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FieldChange {
+pub struct TurncoatFieldChange {
     /// Of what.
-    pub of: ChangeTarget,
+    pub of: TurncoatChangeTarget,
     /// Of which; not needed for the instructions.
     #[serde(default)]
     pub name: String,
@@ -32,7 +32,7 @@ pub struct FieldChange {
 /// The definition that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ChangeTarget {
+pub enum TurncoatChangeTarget {
     /// A tool, by its name.
     Tool,
     /// A prompt, by its name.
@@ -70,26 +70,26 @@ impl TurncoatDefinitions {
     }
 
     /// The same with these changes.
-    pub(super) fn with(mut self, changes: &[FieldChange]) -> Self {
+    pub(super) fn with(mut self, changes: &[TurncoatFieldChange]) -> Self {
         for change in changes {
             self.apply(change);
         }
         self
     }
 
-    fn apply(&mut self, change: &FieldChange) {
+    fn apply(&mut self, change: &TurncoatFieldChange) {
         let list = match change.of {
-            ChangeTarget::Instructions => {
+            TurncoatChangeTarget::Instructions => {
                 self.instructions = match &change.to {
                     Some(Value::String(text)) => text.clone(),
                     _ => String::new(),
                 };
                 return;
             }
-            ChangeTarget::Tool => &mut self.tools,
-            ChangeTarget::Prompt => &mut self.prompts,
-            ChangeTarget::Template => &mut self.templates,
-            ChangeTarget::Resource => &mut self.resources,
+            TurncoatChangeTarget::Tool => &mut self.tools,
+            TurncoatChangeTarget::Prompt => &mut self.prompts,
+            TurncoatChangeTarget::Template => &mut self.templates,
+            TurncoatChangeTarget::Resource => &mut self.resources,
         };
         // What is not there yet is added: a capability that appears later.
         if !list.iter().any(|definition| definition["name"] == change.name) {
@@ -204,19 +204,24 @@ pub fn note() -> Value {
 mod tests {
     use super::*;
 
-    fn change(of: ChangeTarget, name: &str, at: &str, to: Option<Value>) -> FieldChange {
-        FieldChange { of, name: name.to_owned(), at: at.to_owned(), to }
+    fn change(
+        of: TurncoatChangeTarget,
+        name: &str,
+        at: &str,
+        to: Option<Value>,
+    ) -> TurncoatFieldChange {
+        TurncoatFieldChange { of, name: name.to_owned(), at: at.to_owned(), to }
     }
 
     #[test]
     fn one_field_changes_and_the_rest_stays() {
         let deep = change(
-            ChangeTarget::Tool,
+            TurncoatChangeTarget::Tool,
             "act",
             "/inputSchema/properties/kind/enum/1",
             Some(json!("x")),
         );
-        let gone = change(ChangeTarget::Tool, "act", "/annotations/readOnlyHint", None);
+        let gone = change(TurncoatChangeTarget::Tool, "act", "/annotations/readOnlyHint", None);
         let changed = TurncoatDefinitions::first().with(&[deep, gone]);
         assert_eq!(
             changed.tools[0]["inputSchema"]["properties"]["kind"]["enum"],
@@ -228,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_appears() {
-        let new = change(ChangeTarget::Tool, "grown", "/description", Some(json!("new")));
+        let new = change(TurncoatChangeTarget::Tool, "grown", "/description", Some(json!("new")));
         assert_eq!(TurncoatDefinitions::first().with(&[new]).tools[3]["description"], "new");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::definitions::DefinitionUpdate;
+use super::definitions::TurncoatUpdate;
 use crate::rpc::Options;
 
 /// The command line of the turncoat.
@@ -15,7 +15,7 @@ pub(super) struct TurncoatOptions {
     /// The file that says how to turn.
     pub(super) control: Option<PathBuf>,
     /// How to turn after so many calls; after none, it is so from the start.
-    pub(super) turn: Option<(u64, DefinitionUpdate)>,
+    pub(super) turn: Option<(u64, TurncoatUpdate)>,
     /// How long lists may be kept, in milliseconds, as the modern era says with each.
     pub(super) ttl: u64,
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::TurncoatResult;
 use super::call_log::TurncoatCallLog;
-use super::definitions::{DefinitionUpdate, TurncoatDefinitions};
+use super::definitions::{TurncoatDefinitions, TurncoatUpdate};
 use super::options::TurncoatOptions;
 use crate::rpc::{TestRpcError, lock};
 
@@ -23,7 +23,7 @@ pub(super) struct TurncoatState {
     definitions: Mutex<TurncoatDefinitions>,
     call_log: TurncoatCallLog,
     subscribers: Mutex<Vec<Weak<dyn TurncoatSubscriber>>>,
-    after: Option<(u64, DefinitionUpdate)>,
+    after: Option<(u64, TurncoatUpdate)>,
     calls: AtomicU64,
     turns: AtomicU64,
     /// How long lists may be kept, in milliseconds.
@@ -52,7 +52,7 @@ impl TurncoatState {
     }
 
     /// From now on the definitions are those of the start with these changes.
-    pub(super) fn apply_update(&self, turn: &DefinitionUpdate) -> io::Result<()> {
+    pub(super) fn apply_update(&self, turn: &TurncoatUpdate) -> io::Result<()> {
         *lock(&self.definitions) = TurncoatDefinitions::first().with(&turn.changes);
         self.call_log.record_update(self.turns.fetch_add(1, Ordering::Relaxed) + 1)?;
         if turn.announce {

@@ -33,7 +33,7 @@ pub struct Diagnostic {
     /// The position.
     pub origin: Origin,
     /// The text it concerns, if there is one.
-    pub excerpt: Option<SourceExcerpt>,
+    pub excerpt: Option<DiagnosticExcerpt>,
     /// What is wrong, in one sentence.
     pub message: String,
     /// What to do about it.
@@ -43,7 +43,7 @@ pub struct Diagnostic {
 /// A part of a line of a file, with the relevant columns. The caller that makes it leaves out
 /// values that could be credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceExcerpt {
+pub struct DiagnosticExcerpt {
     /// The text, on one line.
     pub text: String,
     /// The number of terminal columns before the relevant part. A wide character takes two.
@@ -79,7 +79,7 @@ impl Diagnostic {
 
     /// Returns the excerpt as two lines, with its line number and the relevant part underlined.
     pub fn render_excerpt(&self) -> Option<String> {
-        let SourceExcerpt { text, from, width } = self.excerpt.as_ref()?;
+        let DiagnosticExcerpt { text, from, width } = self.excerpt.as_ref()?;
         let line = self.origin.line.to_string();
         let (margin, marks) = (" ".repeat(line.len()), "^".repeat((*width).max(1)));
         Some(format!("  {line} | {text}\n  {margin} | {}{marks}", " ".repeat(*from)))

@@ -7,12 +7,12 @@ use crate::{Digest, Secret};
 
 /// The files that one process is started with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ServerFiles {
+pub struct LaunchFiles {
     /// The environment file.
     pub env_file: Option<EnvFile>,
     /// Project files that the command line or a loader variable names. Only servers of a project
     /// have them.
-    pub project: Vec<ProjectFile>,
+    pub project: Vec<LaunchProjectFile>,
 }
 
 /// The content of an environment file.
@@ -28,7 +28,7 @@ pub struct EnvFile {
 
 /// A project file or folder that a command line names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProjectFile {
+pub struct LaunchProjectFile {
     /// The path as the entry writes it.
     pub written: String,
     /// The resolved path.

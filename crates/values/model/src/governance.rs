@@ -92,12 +92,12 @@ pub struct ArgumentCondition {
     /// A JSON pointer into the arguments.
     pub pointer: String,
     /// The expected value.
-    pub expected: ExpectedValue,
+    pub expected: ExpectedArgumentValue,
 }
 
 /// The expected value of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ExpectedValue {
+pub enum ExpectedArgumentValue {
     /// A text that matches this pattern: `*` is any text, `?` any one character.
     Glob(String),
     /// Exactly this value.
@@ -107,8 +107,8 @@ pub enum ExpectedValue {
 impl fmt::Display for ArgumentCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.expected {
-            ExpectedValue::Glob(glob) => write!(f, "{} like {glob:?}", self.pointer),
-            ExpectedValue::Value(value) => write!(f, "{} = {value}", self.pointer),
+            ExpectedArgumentValue::Glob(glob) => write!(f, "{} like {glob:?}", self.pointer),
+            ExpectedArgumentValue::Value(value) => write!(f, "{} = {value}", self.pointer),
         }
     }
 }
@@ -232,11 +232,11 @@ mod tests {
         let when = vec![
             ArgumentCondition {
                 pointer: "/path".into(),
-                expected: ExpectedValue::Glob("/srv/*".into()),
+                expected: ExpectedArgumentValue::Glob("/srv/*".into()),
             },
             ArgumentCondition {
                 pointer: "/n".into(),
-                expected: ExpectedValue::Value(ConfigValue::Integer(3)),
+                expected: ExpectedArgumentValue::Value(ConfigValue::Integer(3)),
             },
         ];
         let rule = RuleSpec { client: Some("claude*".into()), when, ..RuleSpec::default() };

@@ -35,12 +35,12 @@ pub use capability::{CapabilityId, CapabilityKind};
 pub use catalog::{Catalog, Definition};
 pub use config_value::ConfigValue;
 pub use context::{ContextNamingStyle, ContextOfferMode, ContextSettings};
-pub use diagnostic::{Diagnostic, DiagnosticSeverity, SourceExcerpt};
+pub use diagnostic::{Diagnostic, DiagnosticExcerpt, DiagnosticSeverity};
 pub use digest::Digest;
 pub use error_code::{CodedError, ErrorCode, Exit, UnknownErrorCode};
-pub use files::{EnvFile, ProjectFile, ServerFiles};
+pub use files::{EnvFile, LaunchFiles, LaunchProjectFile};
 pub use governance::{
-    ApprovalChannel, ApprovalSettings, ArgumentCondition, Effect, ExpectedValue,
+    ApprovalChannel, ApprovalSettings, ArgumentCondition, Effect, ExpectedArgumentValue,
     GovernanceSettings, PolicyMode, Posture, RuleSet, RuleSpec, SamplingLimits, has_tag_word,
 };
 pub use invisible::{escape_invisible, escape_invisible_lines, is_invisible};
@@ -60,7 +60,7 @@ pub use redaction::{
 pub use safety::{SafetySpec, SandboxSpec};
 pub use secret::Secret;
 pub use selection::{
-    ApprovalMode, ToolSelection, ToolSpec, matches_glob, matches_tool_pattern, strip_remark,
+    ApprovalMode, DeclaredTool, ToolSelection, matches_glob, matches_tool_pattern, strip_remark,
 };
 pub use spec::{
     HttpSpec, HttpTransportKind, PoolScope, ResolvedServer, ServerSpec, ServerTimeouts, StdioSpec,

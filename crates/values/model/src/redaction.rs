@@ -161,7 +161,7 @@ pub fn secrets_in_url(url: &str) -> Vec<String> {
 
 /// The kind of an argument, determined by the flag before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ArgumentKind {
+enum CommandArgumentKind {
     /// `Name: value`.
     Header,
     /// `NAME=value`.
@@ -172,7 +172,7 @@ enum ArgumentKind {
     Secret,
 }
 
-impl ArgumentKind {
+impl CommandArgumentKind {
     /// Returns the kind of the argument after a flag.
     fn from_flag(flag: &str) -> Option<Self> {
         match flag {
@@ -219,7 +219,11 @@ impl RedactedText {
     }
 
     /// Adds one argument. Returns the kind of the next one.
-    fn push_arg(&mut self, arg: &str, follows: Option<ArgumentKind>) -> Option<ArgumentKind> {
+    fn push_arg(
+        &mut self,
+        arg: &str,
+        follows: Option<CommandArgumentKind>,
+    ) -> Option<CommandArgumentKind> {
         match follows {
             Some(follows) if !is_flag(arg) => {
                 self.push_value(arg, follows);
@@ -260,16 +264,17 @@ impl RedactedText {
             };
             let scheme = word.trim_matches(['"', '\'', ':']);
             if ["bearer", "basic"].contains(&scheme.to_ascii_lowercase().as_str()) {
-                follows = Some(ArgumentKind::Secret);
+                follows = Some(CommandArgumentKind::Secret);
             }
         }
     }
 
     /// Adds one word. Returns the kind of the next one.
-    fn push_word(&mut self, word: &str) -> Option<ArgumentKind> {
+    fn push_word(&mut self, word: &str) -> Option<CommandArgumentKind> {
         if let Some((name, value)) = word.split_once('=') {
-            let follows = ArgumentKind::from_flag(name);
-            let follows = follows.or_else(|| is_secret_like(name).then_some(ArgumentKind::Secret));
+            let follows = CommandArgumentKind::from_flag(name);
+            let follows =
+                follows.or_else(|| is_secret_like(name).then_some(CommandArgumentKind::Secret));
             self.push_visible(&word[..=name.len()]);
             match follows {
                 Some(follows) if !name.contains("://") => self.push_value(value, follows),
@@ -283,15 +288,15 @@ impl RedactedText {
         let glued = |flag| word.strip_prefix(flag).filter(|rest| rest.contains(':'));
         if let Some(header) = glued("-H") {
             self.push_visible("-H");
-            self.push_value(header, ArgumentKind::Header);
+            self.push_value(header, CommandArgumentKind::Header);
             return None;
         }
         self.push_url(word);
-        ArgumentKind::from_flag(word)
+        CommandArgumentKind::from_flag(word)
     }
 
     /// Adds a value of a known kind. Quotes around it are shown.
-    fn push_value(&mut self, value: &str, follows: ArgumentKind) {
+    fn push_value(&mut self, value: &str, follows: CommandArgumentKind) {
         for quote in ['"', '\''] {
             let inside = value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
             if let Some(inside) = inside {
@@ -301,14 +306,14 @@ impl RedactedText {
             }
         }
         let split = match follows {
-            ArgumentKind::Header => value.find([':', '=']),
-            ArgumentKind::Variable => value.find('=').filter(|end| is_name(&value[..*end])),
-            ArgumentKind::User => value.find(':'),
-            ArgumentKind::Secret => None,
+            CommandArgumentKind::Header => value.find([':', '=']),
+            CommandArgumentKind::Variable => value.find('=').filter(|end| is_name(&value[..*end])),
+            CommandArgumentKind::User => value.find(':'),
+            CommandArgumentKind::Secret => None,
         };
         match (split, follows) {
             // Interpreters use the same flag to take code, and a word may start it.
-            (Some(_), ArgumentKind::Variable) if self.is_consent && !is_plain(value) => {
+            (Some(_), CommandArgumentKind::Variable) if self.is_consent && !is_plain(value) => {
                 self.push_visible(value)
             }
             (Some(end), _) => {
@@ -317,8 +322,12 @@ impl RedactedText {
                 self.push_visible(&value[..start]);
                 self.push_hidden(&value[start..]);
             }
-            (None, ArgumentKind::Header | ArgumentKind::Secret) => self.push_hidden(value),
-            (None, ArgumentKind::Variable | ArgumentKind::User) => drop(self.push_word(value)),
+            (None, CommandArgumentKind::Header | CommandArgumentKind::Secret) => {
+                self.push_hidden(value)
+            }
+            (None, CommandArgumentKind::Variable | CommandArgumentKind::User) => {
+                self.push_word(value);
+            }
         }
     }
 
@@ -329,7 +338,7 @@ impl RedactedText {
         let is_header = name.chars().all(|c| c == '-' || c == '_' || c.is_ascii_alphanumeric());
         let is_one = is_header && !rest.starts_with("//") && is_secret_like(name);
         if is_one {
-            self.push_value(arg, ArgumentKind::Header);
+            self.push_value(arg, CommandArgumentKind::Header);
         }
         is_one
     }

@@ -16,14 +16,14 @@ pub struct ToolSelection {
     /// Whether a tool that `tools` does not list is hidden.
     pub listed_only: bool,
     /// Settings of single tools, by the server's name for them.
-    pub tools: BTreeMap<String, ToolSpec>,
+    pub tools: BTreeMap<String, DeclaredTool>,
     /// When a call requires approval, for tools without a setting of their own.
     pub approval: Option<ApprovalMode>,
 }
 
 /// The declared settings for one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolSpec {
+pub struct DeclaredTool {
     /// The name to expose it under.
     pub alias: Option<String>,
     /// Its tags, instead of the server's.
@@ -34,7 +34,7 @@ pub struct ToolSpec {
     pub approval: Option<ApprovalMode>,
 }
 
-impl Default for ToolSpec {
+impl Default for DeclaredTool {
     fn default() -> Self {
         Self { alias: None, tags: None, enabled: true, approval: None }
     }
@@ -137,11 +137,13 @@ mod tests {
             ["read_a", "read_secret", "write", "other"].map(|tool| selection.is_visible(tool))
         };
         assert_eq!(seen(&selection), [true, false, true, false]);
-        selection.tools.insert("write".into(), ToolSpec { enabled: false, ..ToolSpec::default() });
+        selection
+            .tools
+            .insert("write".into(), DeclaredTool { enabled: false, ..DeclaredTool::default() });
         assert_eq!(seen(&selection), [true, false, false, false]);
         selection.listed_only = true;
         assert_eq!(seen(&selection), [false; 4]);
-        selection.tools.insert("read_a".into(), ToolSpec::default());
+        selection.tools.insert("read_a".into(), DeclaredTool::default());
         assert_eq!(seen(&selection), [true, false, false, false]);
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{
-    AuthSpec, ConfigValue, Digest, Mask, SafetySpec, SamplingLimits, Secret, ServerFiles,
+    AuthSpec, ConfigValue, Digest, LaunchFiles, Mask, SafetySpec, SamplingLimits, Secret,
     ServerName, ToolSelection, is_loader_variable, secrets_in_args, secrets_in_url,
 };
 
@@ -173,7 +173,7 @@ pub struct StdioSpec {
     /// Patterns of variables to inherit from the gateway's environment.
     pub env_inherit: Vec<String>,
     /// The files it is started with, as they were when the configuration was read; empty before.
-    pub files: ServerFiles,
+    pub files: LaunchFiles,
 }
 
 impl StdioSpec {
@@ -384,7 +384,7 @@ mod tests {
         let file = |digest: Option<Digest>| {
             consent(&move |s| {
                 let (written, path) = ("server.py".to_owned(), "server.py".into());
-                s.files.project = vec![crate::ProjectFile { written, path, digest }];
+                s.files.project = vec![crate::LaunchProjectFile { written, path, digest }];
             })
         };
         let plain = consent(&|_| {});

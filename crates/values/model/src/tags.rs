@@ -60,7 +60,7 @@ impl ServerSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ServerName, ToolSpec, TransportSpec};
+    use crate::{DeclaredTool, ServerName, TransportSpec};
 
     const READS: &[u8] = br#"{"name":"t","annotations":{"readOnlyHint":true}}"#;
 
@@ -83,7 +83,7 @@ mod tests {
     fn what_a_file_names_is_all_there_is() {
         let mut named = ServerSpec { trust: true, tags: Some(vec!["web".into()]), ..spec("files") };
         assert_eq!(named.tool_tags("t", READS), ["web"]);
-        let own = ToolSpec { tags: Some(vec!["x.y".into()]), ..ToolSpec::default() };
+        let own = DeclaredTool { tags: Some(vec!["x.y".into()]), ..DeclaredTool::default() };
         named.selection.tools.insert("t".into(), own);
         assert_eq!(named.tool_tags("t", READS), ["x.y"]);
         assert_eq!(named.possible_tags(), ["x.y", "web"]);

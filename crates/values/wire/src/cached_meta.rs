@@ -7,7 +7,8 @@
 use bytes::Bytes;
 
 use crate::{
-    MessageLimits, Span, meta::ClientMetaSpans, scanner::AmbiguityHandling, scanner::JsonScanner,
+    MessageLimits, Span, meta::ClientMetaSpans, scanner::AmbiguousJsonHandling,
+    scanner::JsonScanner,
 };
 
 /// The largest `_meta` that is cached, in bytes.
@@ -37,7 +38,7 @@ impl CachedMeta {
         // A copy, so that the cache does not keep the whole message in memory.
         let bytes = Bytes::copy_from_slice(place.slice(message));
         let mut scanner = JsonScanner::new(&bytes, &MessageLimits::MAX);
-        scanner.value(AmbiguityHandling::Refused).ok()?;
+        scanner.value(AmbiguousJsonHandling::Refused).ok()?;
         let nodes = MessageLimits::MAX.nodes - scanner.nodes_left;
         let depth = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
         Some(Self { client_meta: claim.relative_to(place), nodes, depth, bytes })

@@ -7,7 +7,7 @@ use crate::{
     MessageKind, OwnedRequestId, RequestId, Span, WireErrorKind,
     keys::JsonKey,
     params::{ParamsSpans, is_lookalike},
-    scanner::{AmbiguityHandling, JsonScanner},
+    scanner::{AmbiguousJsonHandling, JsonScanner},
     string,
 };
 
@@ -30,7 +30,7 @@ pub(crate) struct EnvelopeSpans {
 impl EnvelopeSpans {
     /// Scans one object. On an error, the spans found so far remain.
     pub(crate) fn read(&mut self, scanner: &mut JsonScanner<'_>) -> Result<Span, WireErrorKind> {
-        scanner.object(AmbiguityHandling::Refused, |scanner, key| self.member(scanner, key))
+        scanner.object(AmbiguousJsonHandling::Refused, |scanner, key| self.member(scanner, key))
     }
 
     fn member<'a>(
@@ -59,21 +59,21 @@ impl EnvelopeSpans {
                 if is_lookalike(other, &MEMBERS) {
                     scanner.defer_error(scanner.lookalike_error());
                 }
-                return scanner.value(AmbiguityHandling::Tolerated).map(drop);
+                return scanner.value(AmbiguousJsonHandling::Tolerated).map(drop);
             }
         };
-        *place = Some(scanner.value(AmbiguityHandling::Tolerated)?);
+        *place = Some(scanner.value(AmbiguousJsonHandling::Tolerated)?);
         Ok(())
     }
 
     /// Scans a result. Results are forwarded unchanged; decisions depend only on `resultType`.
     fn read_result(&mut self, scanner: &mut JsonScanner<'_>) -> Result<Span, WireErrorKind> {
         if scanner.peek() != b'{' {
-            return scanner.value(AmbiguityHandling::Tolerated);
+            return scanner.value(AmbiguousJsonHandling::Tolerated);
         }
-        scanner.object(AmbiguityHandling::Tolerated, |scanner, key| {
+        scanner.object(AmbiguousJsonHandling::Tolerated, |scanner, key| {
             let is_type = *key.decode() == *b"resultType";
-            let value = scanner.value(AmbiguityHandling::Tolerated)?;
+            let value = scanner.value(AmbiguousJsonHandling::Tolerated)?;
             if is_type {
                 self.result_type = Some(value);
             }

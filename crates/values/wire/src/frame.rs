@@ -11,7 +11,7 @@ use crate::{
     large::DetachedValues,
     meta::ClientMetaSpans,
     method,
-    scanner::{AmbiguityHandling, JsonScanner, check_size_and_encoding},
+    scanner::{AmbiguousJsonHandling, JsonScanner, check_size_and_encoding},
     string,
 };
 
@@ -92,7 +92,7 @@ impl Frame {
         let read = if scanner.peek() == b'{' {
             envelope.read(&mut scanner).and_then(|_| scanner.expect_end())
         } else {
-            let value = scanner.value(AmbiguityHandling::Tolerated);
+            let value = scanner.value(AmbiguousJsonHandling::Tolerated);
             value.and_then(|_| scanner.expect_end()).and(Err(WireErrorKind::NotAnObject))
         };
         match (read, scanner.take_deferred_error()) {

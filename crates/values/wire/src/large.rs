@@ -16,7 +16,7 @@ mod string_decoder;
 mod utf8_validator;
 
 pub use detached::{
-    DetachedValue, DetachedValueKind, DetachedValues, LargeMessageSource, MessageChunk,
+    DetachedValue, DetachedValueKind, DetachedValues, LargeResponseReader, MessageChunk,
     MessageChunks, PlaceholderToken,
 };
 pub use skeleton_parser::{MessageSkeleton, SkeletonError, SkeletonParser};

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::{
     CachedMeta, Frame, MessageLimits, WireError, WireErrorKind,
     envelope::EnvelopeSpans,
-    scanner::{AmbiguityHandling, JsonScanner, check_size_and_encoding},
+    scanner::{AmbiguousJsonHandling, JsonScanner, check_size_and_encoding},
 };
 
 /// A single message or a batch.
@@ -76,7 +76,7 @@ fn scan_element(
     if scanner.peek() == b'{' {
         envelope.read(scanner)?;
     } else {
-        scanner.value(AmbiguityHandling::Tolerated)?;
+        scanner.value(AmbiguousJsonHandling::Tolerated)?;
         error = Some(WireErrorKind::NotAnObject);
     }
     let bytes = batch.slice(start..scanner.position());

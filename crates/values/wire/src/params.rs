@@ -9,7 +9,7 @@ use crate::{
     meta::{self, ClientMetaSpans},
     method::{self, MethodTarget},
     scan,
-    scanner::{AmbiguityHandling, JsonScanner},
+    scanner::{AmbiguousJsonHandling, JsonScanner},
     string,
 };
 
@@ -38,9 +38,9 @@ impl ParamsSpans {
     /// Scans the value of `params`. Keys must be unique at every depth.
     pub(crate) fn read(&mut self, scanner: &mut JsonScanner<'_>) -> Result<Span, WireErrorKind> {
         if scanner.peek() != b'{' {
-            return scanner.value(AmbiguityHandling::Refused);
+            return scanner.value(AmbiguousJsonHandling::Refused);
         }
-        scanner.object(AmbiguityHandling::Refused, |scanner, key| self.member(scanner, key))
+        scanner.object(AmbiguousJsonHandling::Refused, |scanner, key| self.member(scanner, key))
     }
 
     fn member<'a>(
@@ -57,7 +57,7 @@ impl ParamsSpans {
             b"requestId" => &mut self.request_id,
             b"inputResponses" | b"requestState" => {
                 self.is_retry = true;
-                return scanner.value(AmbiguityHandling::Refused).map(drop);
+                return scanner.value(AmbiguousJsonHandling::Refused).map(drop);
             }
             b"_meta" => {
                 self.meta = Some(self.read_meta(scanner)?);
@@ -67,24 +67,24 @@ impl ParamsSpans {
                 if self.lookalike.is_none() && is_lookalike(other, &DECIDED_ON) {
                     self.lookalike = Some(scanner.lookalike_error());
                 }
-                return scanner.value(AmbiguityHandling::Refused).map(drop);
+                return scanner.value(AmbiguousJsonHandling::Refused).map(drop);
             }
         };
-        *place = Some(scanner.value(AmbiguityHandling::Refused)?);
+        *place = Some(scanner.value(AmbiguousJsonHandling::Refused)?);
         Ok(())
     }
 
     fn read_meta(&mut self, scanner: &mut JsonScanner<'_>) -> Result<Span, WireErrorKind> {
         if scanner.peek() != b'{' {
-            return scanner.value(AmbiguityHandling::Refused);
+            return scanner.value(AmbiguousJsonHandling::Refused);
         }
         if let Some((place, claim)) = scanner.skip_cached_meta() {
             self.client_meta = claim;
             return Ok(place);
         }
-        scanner.object(AmbiguityHandling::Refused, |scanner, key| {
+        scanner.object(AmbiguousJsonHandling::Refused, |scanner, key| {
             let decoded = key.decode();
-            let value = scanner.value(AmbiguityHandling::Refused)?;
+            let value = scanner.value(AmbiguousJsonHandling::Refused)?;
             let name = decoded.strip_prefix(meta::SPEC_PREFIX.as_bytes());
             if !name.is_some_and(|name| self.client_meta.set_member(name, value)) {
                 self.has_other_meta = true;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::{
     MessageLimits, Span,
-    scanner::{AmbiguityHandling, JsonScanner, check_size_and_encoding},
+    scanner::{AmbiguousJsonHandling, JsonScanner, check_size_and_encoding},
     string, swar,
 };
 
@@ -54,16 +54,16 @@ pub fn member_text<'a>(object: &'a [u8], key: &str) -> Option<Cow<'a, str>> {
 
 /// Returns true if a value is valid JSON, within the widest limits.
 pub fn is_valid(value: &[u8]) -> bool {
-    is_accepted(value, AmbiguityHandling::Tolerated)
+    is_accepted(value, AmbiguousJsonHandling::Tolerated)
 }
 
 /// Returns true if a value is valid JSON and no object repeats a key, so that every reader sees the
 /// same value.
 pub fn is_unambiguous(value: &[u8]) -> bool {
-    is_accepted(value, AmbiguityHandling::Refused)
+    is_accepted(value, AmbiguousJsonHandling::Refused)
 }
 
-fn is_accepted(value: &[u8], ambiguity: AmbiguityHandling) -> bool {
+fn is_accepted(value: &[u8], ambiguity: AmbiguousJsonHandling) -> bool {
     let mut scanner = JsonScanner::new(value, &MessageLimits::MAX);
     scanner.skip_whitespace();
     check_size_and_encoding(value, &MessageLimits::MAX).is_ok()

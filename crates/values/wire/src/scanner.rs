@@ -15,7 +15,7 @@ use crate::{
 /// object, and the escape of half a surrogate pair, which no UTF-8 string can hold (JavaScript
 /// writes it where a text was cut inside an emoji).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AmbiguityHandling {
+pub(crate) enum AmbiguousJsonHandling {
     /// The gateway decides on the value, so ambiguous JSON is an error.
     Refused,
     /// The gateway only forwards the value, so the peer has to interpret it.
@@ -155,7 +155,10 @@ impl<'a> JsonScanner<'a> {
     }
 
     /// Scans one value of any type.
-    pub(crate) fn value(&mut self, ambiguity: AmbiguityHandling) -> Result<Span, WireErrorKind> {
+    pub(crate) fn value(
+        &mut self,
+        ambiguity: AmbiguousJsonHandling,
+    ) -> Result<Span, WireErrorKind> {
         let start = self.at;
         match self.peek() {
             b'{' => {
@@ -181,7 +184,7 @@ impl<'a> JsonScanner<'a> {
     /// Scans an object. Calls `member` with each key; `member` must consume the value after it.
     pub(crate) fn object(
         &mut self,
-        ambiguity: AmbiguityHandling,
+        ambiguity: AmbiguousJsonHandling,
         mut member: impl FnMut(&mut Self, JsonKey<'a>) -> Result<(), WireErrorKind>,
     ) -> Result<Span, WireErrorKind> {
         let start = self.enter()?;
@@ -243,7 +246,7 @@ impl<'a> JsonScanner<'a> {
     #[inline]
     fn key(
         &mut self,
-        ambiguity: AmbiguityHandling,
+        ambiguity: AmbiguousJsonHandling,
         seen: &mut ObjectKeys<'a>,
     ) -> Result<JsonKey<'a>, WireErrorKind> {
         let start = self.at;
@@ -251,7 +254,7 @@ impl<'a> JsonScanner<'a> {
             self.open_keys.note_escape();
         }
         let key = JsonKey(self.bytes.get(start + 1..self.at - 1).unwrap_or_default());
-        if ambiguity == AmbiguityHandling::Refused && !self.open_keys.insert(seen, key) {
+        if ambiguity == AmbiguousJsonHandling::Refused && !self.open_keys.insert(seen, key) {
             self.defer_error(WireErrorKind::DuplicateKey(offset(start)));
         }
         self.skip_whitespace();
@@ -264,7 +267,7 @@ impl<'a> JsonScanner<'a> {
 
     /// Scans a string. Returns true if it contains an escape.
     #[inline]
-    fn string(&mut self, ambiguity: AmbiguityHandling) -> Result<bool, WireErrorKind> {
+    fn string(&mut self, ambiguity: AmbiguousJsonHandling) -> Result<bool, WireErrorKind> {
         if !self.eat(b'"') {
             return Err(self.syntax_error());
         }
@@ -282,7 +285,7 @@ impl<'a> JsonScanner<'a> {
         Ok(escaped)
     }
 
-    fn escape(&mut self, ambiguity: AmbiguityHandling) -> Result<(), WireErrorKind> {
+    fn escape(&mut self, ambiguity: AmbiguousJsonHandling) -> Result<(), WireErrorKind> {
         self.at += 1;
         match self.peek() {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
@@ -290,7 +293,7 @@ impl<'a> JsonScanner<'a> {
                 Ok(())
             }
             b'u' => match self.code_unit()? {
-                0xD800..=0xDFFF if ambiguity == AmbiguityHandling::Tolerated => Ok(()),
+                0xD800..=0xDFFF if ambiguity == AmbiguousJsonHandling::Tolerated => Ok(()),
                 0xD800..=0xDBFF => self.low_surrogate(),
                 0xDC00..=0xDFFF => Err(self.syntax_error()),
                 _ => Ok(()),

@@ -4,10 +4,10 @@
 
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
-use toolgate_host::{Host, PhaseReport, ServerState, ServerStatus};
+use toolgate_host::{ConnectPhaseReport, Host, ServerState, ServerStatus};
 
 use super::ConfigFinding;
-use super::gate_checks::GateChecks;
+use super::gate_checks::ServerSafetyChecks;
 use super::overview::exposure_notes;
 
 const LAUNCH: &str = "launch";
@@ -80,7 +80,7 @@ pub(super) async fn check_servers(
 ) -> DoctorReport {
     let mut servers = join_all(servers.iter().map(|status| check_server(host, status))).await;
     // After all checkups, because they update what the gate knows.
-    let gate_checks = GateChecks::of(host);
+    let gate_checks = ServerSafetyChecks::of(host);
     for checkup in &mut servers {
         checkup.phases.extend(gate_checks.steps(&checkup.server));
     }
@@ -130,7 +130,7 @@ impl CheckupStep {
         Self { name: name.to_owned(), ok, ms: 0, detail: Some(detail), hint }
     }
 
-    fn of(phase: &PhaseReport) -> Self {
+    fn of(phase: &ConnectPhaseReport) -> Self {
         let failure = phase.failure.as_ref();
         let detail = failure.map(|failure| failure.cause.clone()).or_else(|| phase.detail.clone());
         Self {

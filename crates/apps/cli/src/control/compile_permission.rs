@@ -5,7 +5,7 @@ use toolgate_host::{ConfigScope, ServerStatus};
 
 /// The compile settings of a server.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct CompilePermission {
+pub struct ResourceCompilePermission {
     /// Whether its resources may be compiled.
     pub allowed: bool,
     /// Whether its text is trusted.
@@ -14,7 +14,7 @@ pub struct CompilePermission {
     pub proposed: bool,
 }
 
-impl CompilePermission {
+impl ResourceCompilePermission {
     pub(super) fn of(status: &ServerStatus) -> Self {
         Self {
             allowed: status.spec.compile,

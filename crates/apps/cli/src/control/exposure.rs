@@ -21,7 +21,7 @@ pub struct ExposureReport {
     /// The token cost of the profile's tool list.
     pub totals: TokenTotals,
     /// Servers without a known catalog.
-    pub unknown: Vec<UnknownServer>,
+    pub unknown: Vec<ServerWithoutCatalog>,
     /// Findings for the operator.
     pub findings: Vec<String>,
 }
@@ -134,7 +134,7 @@ impl TokenSum {
 
 /// A server without a known catalog.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct UnknownServer {
+pub struct ServerWithoutCatalog {
     /// Its name.
     pub server: String,
     /// Its state, with the reason if there is one.
@@ -176,9 +176,9 @@ pub(super) fn rows_of_server<'e>(
 }
 
 /// Returns the servers without a known catalog.
-pub(super) fn unknown_servers(servers: &[ServerStatus]) -> Vec<UnknownServer> {
+pub(super) fn unknown_servers(servers: &[ServerStatus]) -> Vec<ServerWithoutCatalog> {
     let unknown = servers.iter().filter(|status| status.catalog.is_none());
-    let unknown = unknown.map(|status| UnknownServer {
+    let unknown = unknown.map(|status| ServerWithoutCatalog {
         server: status.spec.name.to_string(),
         state: match status.state.reason() {
             Some(reason) => format!("{}: {reason}", status.state.as_str()),

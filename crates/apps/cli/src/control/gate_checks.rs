@@ -14,13 +14,13 @@ use super::checkup::CheckupStep;
 const MAX_NAMES: usize = 5;
 
 /// The pins, findings and decision forecasts of all servers.
-pub(super) struct GateChecks {
+pub(super) struct ServerSafetyChecks {
     pins: Vec<PinStatusEntry>,
     findings: BTreeMap<String, Vec<String>>,
     forecasts: Vec<DecisionForecast>,
 }
 
-impl GateChecks {
+impl ServerSafetyChecks {
     pub(super) fn of(host: &Host) -> Self {
         let mut findings: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for finding in host.text_findings() {

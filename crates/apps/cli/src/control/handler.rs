@@ -9,17 +9,17 @@ use serde_json::value::RawValue;
 use tokio::sync::watch;
 use toolgate_host::approvals::ApprovalBroker;
 use toolgate_host::{
-    ApplyReport, ConfigSources, Host, ServerName, ServerState, ServerStatus, Setup, json,
+    ConfigSources, FleetApplyReport, Host, ServerName, ServerState, ServerStatus, Setup, json,
 };
 use toolgate_model::ContextSettings;
 
 use super::{
-    CompilePermission, ConfigFinding, ControlRequest, ExplanationJson, ExposureReport, GatewayInfo,
-    ServerInventory, ServersReport, ToolMatches, checkup, pins,
+    ConfigFinding, ControlRequest, ExplanationJson, ExposureReport, ResourceCompilePermission,
+    RunningGatewayInfo, ServerCapabilityInventory, ServersReport, ToolMatches, checkup, pins,
 };
 use crate::exit::{CliError, ErrorCode, OrFail as _, Result, cli_error};
 use crate::local_context::LocalContext;
-use crate::operator::{OperatorIdentity, OperatorRules, OperatorVerifier, Requester};
+use crate::operator::{ControlRequester, OperatorIdentity, OperatorRequirements, OperatorVerifier};
 use crate::review::definition_statuses;
 use crate::suggest;
 
@@ -41,7 +41,7 @@ pub struct ControlHandler {
 #[derive(Debug, Default)]
 pub struct ReloadReport {
     /// The changes to the servers.
-    pub applied: ApplyReport,
+    pub applied: FleetApplyReport,
     /// Whether settings outside the servers changed.
     pub settings_changed: bool,
     /// The new and changed servers that are blocked, and why.
@@ -88,8 +88,8 @@ impl ControlHandler {
     }
 
     /// Identifies the requester as the operator, or returns why it is refused.
-    pub async fn identify(&self, requester: &Requester) -> Result<OperatorIdentity> {
-        let rules = OperatorRules::from(self.setup.lock().await.plan());
+    pub async fn identify(&self, requester: &ControlRequester) -> Result<OperatorIdentity> {
+        let rules = OperatorRequirements::from(self.setup.lock().await.plan());
         self.operators.identify(rules, requester).await
     }
 
@@ -145,7 +145,7 @@ impl ControlHandler {
         Ok(ReloadReport { applied, settings_changed, blocked, new_findings })
     }
 
-    fn blocked(&self, applied: &ApplyReport) -> Vec<(ServerName, String)> {
+    fn blocked(&self, applied: &FleetApplyReport) -> Vec<(ServerName, String)> {
         let touched =
             |name: &ServerName| applied.added.contains(name) || applied.changed.contains(name);
         let servers = self.host.servers().servers.into_iter();
@@ -177,11 +177,11 @@ impl ControlHandler {
     pub async fn answer(
         &self,
         request: &ControlRequest,
-        requester: &Requester,
+        requester: &ControlRequester,
     ) -> Result<Box<RawValue>> {
         let by = match request {
             ControlRequest::SetPassphrase { new } => {
-                let rules = OperatorRules::from(self.setup.lock().await.plan());
+                let rules = OperatorRequirements::from(self.setup.lock().await.plan());
                 let operator = self.operators.set_passphrase(rules, requester, new.clone()).await?;
                 self.journal_change("passphrase", operator);
                 return to_raw_json(&self.operators.has_passphrase());
@@ -212,14 +212,15 @@ impl ControlHandler {
                 self.check_profile(profile).await?;
                 let status = self.host.wait_server_settled(server).await;
                 let status = status.map_err(|_| self.unknown_server(server))?;
-                to_raw_json(&ServerInventory::of(&*self.host.exposure(profile)?, &status))
+                to_raw_json(&ServerCapabilityInventory::of(&*self.host.exposure(profile)?, &status))
             }
             ControlRequest::DiscoverAll { profile, wait_ms } => {
                 self.check_profile(profile).await?;
                 self.wait_settled(*wait_ms).await;
                 let exposure = self.host.exposure(profile)?;
                 let servers = self.host.servers().servers;
-                let all = servers.iter().map(|status| ServerInventory::of(&exposure, status));
+                let all =
+                    servers.iter().map(|status| ServerCapabilityInventory::of(&exposure, status));
                 to_raw_json(&all.collect::<Vec<_>>())
             }
             ControlRequest::Exposure { profile } => {
@@ -235,7 +236,7 @@ impl ControlHandler {
                 let servers = self.host.servers().servers;
                 let status = servers.iter().find(|status| status.spec.name.as_str() == server);
                 let status = status.ok_or_else(|| self.unknown_server(server))?;
-                to_raw_json(&CompilePermission::of(status))
+                to_raw_json(&ResourceCompilePermission::of(status))
             }
             ControlRequest::Doctor { server } => {
                 let mut servers = self.host.servers().servers;
@@ -301,8 +302,8 @@ impl ControlHandler {
         Ok(self.setup.lock().await.entry(server).is_ok())
     }
 
-    fn gateway_info(&self) -> GatewayInfo {
-        GatewayInfo {
+    fn gateway_info(&self) -> RunningGatewayInfo {
+        RunningGatewayInfo {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             endpoint: self.endpoint.clone(),

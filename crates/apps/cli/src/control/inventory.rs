@@ -14,7 +14,7 @@ use crate::suggest::did_you_mean;
 
 /// What one server offers to callers with a profile.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ServerInventory {
+pub struct ServerCapabilityInventory {
     /// Its declared name.
     pub server: String,
     /// Its state.
@@ -29,18 +29,18 @@ pub struct ServerInventory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Its tools.
-    pub tools: Vec<InventoryEntry>,
+    pub tools: Vec<CapabilityInventoryEntry>,
     /// Its resources.
-    pub resources: Vec<InventoryEntry>,
+    pub resources: Vec<CapabilityInventoryEntry>,
     /// Its resource templates.
-    pub templates: Vec<InventoryEntry>,
+    pub templates: Vec<CapabilityInventoryEntry>,
     /// Its prompts.
-    pub prompts: Vec<InventoryEntry>,
+    pub prompts: Vec<CapabilityInventoryEntry>,
 }
 
 /// One capability of a server.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct InventoryEntry {
+pub struct CapabilityInventoryEntry {
     /// The server's own name of it, or its URI.
     pub name: String,
     /// The alias from the server's declaration.
@@ -55,7 +55,7 @@ pub struct InventoryEntry {
     pub definition: Box<RawValue>,
 }
 
-impl ServerInventory {
+impl ServerCapabilityInventory {
     pub(super) fn of(exposure: &Exposure, status: &ServerStatus) -> Self {
         let catalog = status.catalog.as_ref();
         let server = status.spec.name.as_str();
@@ -67,7 +67,7 @@ impl ServerInventory {
                 let (server, name) = (status.spec.name.clone(), definition.name.clone());
                 let row = rows.get(&CapabilityId { server, kind, name });
                 let definition = serde_json::from_slice(&definition.raw).ok()?;
-                Some(InventoryEntry::of(definition, row.copied()?))
+                Some(CapabilityInventoryEntry::of(definition, row.copied()?))
             });
             entries.collect()
         };
@@ -105,10 +105,10 @@ impl ServerInventory {
     /// names its kind in the error.
     pub fn find_capability<'a>(
         &self,
-        entries: &'a [InventoryEntry],
+        entries: &'a [CapabilityInventoryEntry],
         what: &str,
         name: &str,
-    ) -> Result<&'a InventoryEntry> {
+    ) -> Result<&'a CapabilityInventoryEntry> {
         let own = entries.iter().find(|entry| entry.name == name);
         let exposed = || entries.iter().find(|entry| entry.exposed.as_deref() == Some(name));
         let alias = || entries.iter().find(|entry| entry.alias.as_deref() == Some(name));
@@ -121,7 +121,7 @@ impl ServerInventory {
     }
 }
 
-impl InventoryEntry {
+impl CapabilityInventoryEntry {
     fn of(definition: Box<RawValue>, row: &ExposureEntry) -> Self {
         let hidden = row.visibility == Visibility::Hidden;
         Self {

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolgate_host::json;
-use toolgate_host::keys::{AccessKey, Keyring};
+use toolgate_host::keys::{AccessKey, AccessKeyring};
 use toolgate_model::time::rfc3339_from_time;
 
 use super::handler::to_raw_json;
@@ -68,7 +68,11 @@ impl From<&AccessKey> for AccessKeyJson {
 
 impl KeyRequest {
     /// Returns the answer as JSON. `note` records changes in the journal.
-    pub async fn answer(&self, keys: &Keyring, note: impl Fn(&str, &str)) -> Result<Box<RawValue>> {
+    pub async fn answer(
+        &self,
+        keys: &AccessKeyring,
+        note: impl Fn(&str, &str),
+    ) -> Result<Box<RawValue>> {
         match self {
             Self::List => {
                 let keys = keys.list().await?;

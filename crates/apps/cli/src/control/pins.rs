@@ -85,7 +85,7 @@ pub struct PinChangeJson {
 
 /// The content of a lock file for the current state.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct LockReport {
+pub struct LockFileDraft {
     /// The text of the lock file.
     pub text: String,
     /// What prevents writing it.
@@ -126,7 +126,7 @@ pub async fn answer(
             let mut problems = host.relist(None).await;
             let (lock, more) = host.build_lock_file();
             problems.extend(more);
-            to_raw_json(&LockReport { text: lock.format(), problems })
+            to_raw_json(&LockFileDraft { text: lock.format(), problems })
         }
     }
 }

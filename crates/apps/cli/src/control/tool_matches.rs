@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use toolgate_host::{Host, HostError, ToolSearchHit};
 use toolgate_wire::scan;
 
-use super::UnknownServer;
+use super::ServerWithoutCatalog;
 use super::exposure::unknown_servers;
 
 /// The tools that match a query.
@@ -13,7 +13,7 @@ pub struct ToolMatches {
     /// The matches, best first.
     pub found: Vec<ToolMatch>,
     /// Servers that could not be searched because their catalog is unknown.
-    pub unknown: Vec<UnknownServer>,
+    pub unknown: Vec<ServerWithoutCatalog>,
 }
 
 /// One tool that matches a query.

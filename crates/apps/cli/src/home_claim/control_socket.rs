@@ -14,7 +14,7 @@ use super::HomeClaim;
 use crate::control::{ControlEnvelope, ControlOpening, ControlResponse};
 use crate::embedded_gateway::EmbeddedGateway;
 use crate::exit::{Result, cli_error};
-use crate::operator::Requester;
+use crate::operator::ControlRequester;
 use crate::shutdown::ShutdownSignal;
 
 /// How long a connection may take to send its opening line.
@@ -87,7 +87,7 @@ async fn serve_connection(
     }
     let reply = match serde_json::from_slice(&line) {
         Ok(ControlOpening::Mcp { protocol, profile, operator, passphrase }) => {
-            let requester = Requester::peer(process, passphrase);
+            let requester = ControlRequester::peer(process, passphrase);
             let admitted = admit(&embedded, operator, &requester).await;
             match admitted.and_then(|()| parse_revision(protocol.as_deref())) {
                 Ok(strict) => {
@@ -108,7 +108,7 @@ async fn serve_connection(
             }
         }
         Ok(ControlOpening::Ask(ControlEnvelope { question, passphrase })) => {
-            let requester = Requester::peer(process, passphrase);
+            let requester = ControlRequester::peer(process, passphrase);
             tokio::select! {
                 outcome = embedded.control().answer(&question, &requester) => outcome.into(),
                 () = shutdown.wait() => {
@@ -131,7 +131,11 @@ async fn serve_connection(
 /// Checks whether a requester may open a session. An operator session requires the operator. For
 /// any other session the client's process is recorded, so that the client cannot approve its own
 /// calls. The connecting process is Toolgate's own relay; the client is its parent.
-async fn admit(embedded: &EmbeddedGateway, operator: bool, requester: &Requester) -> Result<()> {
+async fn admit(
+    embedded: &EmbeddedGateway,
+    operator: bool,
+    requester: &ControlRequester,
+) -> Result<()> {
     if operator {
         return embedded.control().identify(requester).await.map(|_| ());
     }

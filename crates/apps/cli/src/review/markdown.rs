@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::escape::escape_markdown as safe;
 use super::report::UsageReport;
-use super::score::ScorePart;
+use super::score::HealthScorePart;
 use super::tables::{NUMBERS, ReportTable, tables, usage_cells};
 
 /// Renders a report as Markdown.
@@ -39,7 +39,7 @@ fn servers(report: &UsageReport) -> String {
     });
     for server in &report.servers {
         _ = writeln!(text, "\n### {}\n", safe(&server.score.server));
-        for ScorePart { name, score, weight, detail } in &server.score.parts {
+        for HealthScorePart { name, score, weight, detail } in &server.score.parts {
             let (of, detail) = (graded(*score), safe(detail));
             _ = writeln!(text, "- {name} {of} (weight {weight}): {detail}");
         }

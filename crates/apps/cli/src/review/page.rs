@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::escape::escape_html as safe;
 use super::report::{CallCounts, ServerUsage, UsageReport};
-use super::score::{ScorePart, duration};
+use super::score::{HealthScorePart, duration};
 use super::tables::{NUMBERS, ReportTable, percentile_text, tables, usage_cells};
 
 use plot::{Plot, PlotSeries};
@@ -123,8 +123,8 @@ fn servers(servers: &[ServerUsage]) -> String {
     let mut rows = String::new();
     for server in servers {
         let score = &server.score;
-        let part_row = |part: &ScorePart| {
-            let ScorePart { name, weight, .. } = part;
+        let part_row = |part: &HealthScorePart| {
+            let HealthScorePart { name, weight, .. } = part;
             let ((shade, of), detail) = (graded(part.score), safe(&part.detail));
             format!(
                 "<tr><td>{name}</td><td class=\"n {shade}\">{of}</td><td class=\"n\">{weight}</td>\

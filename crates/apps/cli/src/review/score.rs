@@ -24,12 +24,12 @@ pub struct HealthScore {
     pub score: Option<u8>,
     /// The parts of the score.
     #[serde(serialize_with = "by_name")]
-    pub parts: [ScorePart; 5],
+    pub parts: [HealthScorePart; 5],
 }
 
 /// One part of a health score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ScorePart {
+pub struct HealthScorePart {
     /// The name of the part.
     #[serde(skip)]
     pub name: &'static str,
@@ -42,7 +42,7 @@ pub struct ScorePart {
 }
 
 /// Writes the parts as one object.
-fn by_name<S: Serializer>(parts: &[ScorePart], serializer: S) -> Result<S::Ok, S::Error> {
+fn by_name<S: Serializer>(parts: &[HealthScorePart], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(parts.iter().map(|part| (part.name, part)))
 }
 
@@ -61,17 +61,17 @@ pub(crate) fn score(server: &ServerStats, standing: &ServerDefinitionStatus) -> 
     let whole = (weight > 0.0).then(|| rounded(sum / weight));
     let parts = judged.map(|(name, weight, (of, detail))| {
         let weight = rounded(weight);
-        ScorePart { name, score: of.map(rounded), weight, detail }
+        HealthScorePart { name, score: of.map(rounded), weight, detail }
     });
     HealthScore { server: standing.server.clone(), score: whole, parts }
 }
 
 /// The unrounded value of a part, or none without data, and its description.
-type RawScorePart = (Option<f64>, String);
+type RawHealthScorePart = (Option<f64>, String);
 
 /// Scores successful calls. A tool error counts half, because the server was reachable and
 /// answered.
-fn success(counts: &CallCounts) -> RawScorePart {
+fn success(counts: &CallCounts) -> RawHealthScorePart {
     let judged = counts.scored_calls();
     if judged == 0 {
         return (None, "no calls".to_owned());
@@ -86,7 +86,7 @@ fn success(counts: &CallCounts) -> RawScorePart {
 }
 
 /// Scores the recent latency. A doubled latency costs half of the part.
-fn latency(server: &ServerStats) -> RawScorePart {
+fn latency(server: &ServerStats) -> RawHealthScorePart {
     let (lately, before) = server.recent_and_past_latency();
     let p95 = |of: &Histogram| of.percentile(95).filter(|_| of.count() >= FEW);
     let (Some(now), Some(then)) = (p95(&lately), p95(before)) else {
@@ -99,7 +99,7 @@ fn latency(server: &ServerStats) -> RawScorePart {
 }
 
 /// Scores timeouts. If one call in ten times out, nothing is left of the part.
-fn timeouts(counts: &CallCounts) -> RawScorePart {
+fn timeouts(counts: &CallCounts) -> RawHealthScorePart {
     let judged = counts.scored_calls();
     if judged == 0 {
         return (None, "no calls".to_owned());
@@ -111,7 +111,7 @@ fn timeouts(counts: &CallCounts) -> RawScorePart {
 
 /// Scores changed definitions. An unapproved change weighs more than a change that was approved
 /// since.
-fn drift(drifts: u64, standing: &ServerDefinitionStatus) -> RawScorePart {
+fn drift(drifts: u64, standing: &ServerDefinitionStatus) -> RawHealthScorePart {
     if !standing.known && drifts == 0 {
         return (None, "definitions unknown".to_owned());
     }
@@ -123,7 +123,7 @@ fn drift(drifts: u64, standing: &ServerDefinitionStatus) -> RawScorePart {
     (Some((100.0 - lost).max(0.0)), detail)
 }
 
-fn findings(standing: &ServerDefinitionStatus) -> RawScorePart {
+fn findings(standing: &ServerDefinitionStatus) -> RawHealthScorePart {
     if !standing.known {
         return (None, "definitions unknown".to_owned());
     }

@@ -15,7 +15,7 @@ use super::RunningGateway;
 use crate::embedded_gateway::EmbeddedGateway;
 use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::interactor::CAPABILITIES;
-use crate::operator::Requester;
+use crate::operator::ControlRequester;
 use crate::shutdown::{self, ShutdownSignal, ShutdownTrigger};
 
 /// Longer than any call: the gateway decides how long a call may take.
@@ -26,7 +26,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 const PIPE_CAPACITY: usize = 256 * 1024;
 
 /// An MCP session with a gateway.
-pub struct GatewaySession {
+pub struct GatewayClientSession {
     session: Session,
     interactor: Arc<dyn Interactor>,
     shutdown: ShutdownSignal,
@@ -45,7 +45,7 @@ pub struct NotificationCounts {
     pub ended: bool,
 }
 
-impl GatewaySession {
+impl GatewayClientSession {
     /// Opens a session with a gateway in another process.
     pub async fn connect(
         running: &RunningGateway,
@@ -70,7 +70,8 @@ impl GatewaySession {
         let (to_gateway, from_client) = duplex(PIPE_CAPACITY);
         let (to_client, from_gateway) = duplex(PIPE_CAPACITY);
         // If a passphrase is set, this session has none and counts as a client.
-        let is_operator = embedded.control().identify(&Requester::this_process(None)).await.is_ok();
+        let is_operator =
+            embedded.control().identify(&ControlRequester::this_process(None)).await.is_ok();
         let gateway = embedded.gateway(None, Some(profile)).for_operator(is_operator);
         tokio::spawn(async move {
             let never = std::future::pending();

@@ -11,7 +11,7 @@ use toolgate_transport::local::{LocalReader, LocalWriter, connect};
 
 use crate::cli_context::CliContext;
 use crate::control::{
-    ControlEnvelope, ControlOpening, ControlRequest, ControlResponse, GatewayInfo,
+    ControlEnvelope, ControlOpening, ControlRequest, ControlResponse, RunningGatewayInfo,
 };
 use crate::exit::{CliError, ErrorCode, OrFail as _, Result, cli_error};
 use crate::operator::PassphraseInput;
@@ -25,7 +25,7 @@ pub struct RunningGateway {
     socket: PathBuf,
     passphrase_input: Arc<PassphraseInput>,
     /// What the gateway says about itself.
-    pub info: GatewayInfo,
+    pub info: RunningGatewayInfo,
 }
 
 impl RunningGateway {

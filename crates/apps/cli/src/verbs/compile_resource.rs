@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use toolgate_context::compile::{
-    self, CompileReport, ResourceBody, ResourcePart, ResourceSnapshot,
+    self, ResourceBody, ResourceCompileReport, ResourcePart, ResourceSnapshot,
 };
 use toolgate_context::{DocumentTrust, Library, PdfReader};
 use toolgate_host::{ShutdownSignals, parse_duration};
@@ -20,12 +20,12 @@ use toolgate_wire::{Frame, method, string};
 use super::context::open_library;
 use super::read_resource;
 use crate::cli_context::CliContext;
-use crate::control::{CompilePermission, ControlRequest};
+use crate::control::{ControlRequest, ResourceCompilePermission};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::interactor::TerminalInteractor;
 use crate::out::{self, Spinner, escape_invisible};
-use crate::server_access::{GatewaySession, ServerAccess};
+use crate::server_access::{GatewayClientSession, ServerAccess};
 use crate::shutdown;
 use crate::verbs::result_file;
 
@@ -98,7 +98,7 @@ async fn run_until_interrupted(
 struct ResourceImporter<'a> {
     context: &'a CliContext,
     access: &'a ServerAccess,
-    link: GatewaySession,
+    link: GatewayClientSession,
     library: Library,
     spinner: Spinner,
     server: String,
@@ -160,9 +160,9 @@ impl<'a> ResourceImporter<'a> {
     }
 
     /// Reads the resource and stores its current content.
-    async fn compile(&self) -> Result<(CompileReport, DocumentTrust)> {
+    async fn compile(&self) -> Result<(ResourceCompileReport, DocumentTrust)> {
         // Checked every time: a watch must stop once the user withdraws the permission.
-        let CompilePermission { trusted, .. } =
+        let ResourceCompilePermission { trusted, .. } =
             check_permission(self.context, self.access, &self.server).await?;
         let trust = DocumentTrust::of(trusted);
         let params =
@@ -218,8 +218,8 @@ impl<'a> ResourceImporter<'a> {
         compile::resource_key(&self.server, &self.uri)
     }
 
-    fn compiled_json(&self, compiled: &CompileReport, trust: DocumentTrust) -> Value {
-        let CompileReport { key, outcome, title, passages, parts, bytes, digest, remarks } =
+    fn compiled_json(&self, compiled: &ResourceCompileReport, trust: DocumentTrust) -> Value {
+        let ResourceCompileReport { key, outcome, title, passages, parts, bytes, digest, remarks } =
             compiled;
         json!({
             "server": self.server, "uri": self.uri, "source": key, "outcome": outcome,
@@ -235,9 +235,9 @@ async fn check_permission(
     context: &CliContext,
     access: &ServerAccess,
     server: &str,
-) -> Result<CompilePermission> {
+) -> Result<ResourceCompilePermission> {
     let question = ControlRequest::Compile { server: server.to_owned() };
-    let compiling: CompilePermission = access.ask(&question).await?;
+    let compiling: ResourceCompilePermission = access.ask(&question).await?;
     if compiling.allowed {
         return Ok(compiling);
     }
@@ -257,14 +257,14 @@ async fn check_permission(
     }))
 }
 
-fn summary_line(compiled: &CompileReport) -> String {
-    let CompileReport { key, outcome, passages, bytes, .. } = compiled;
+fn summary_line(compiled: &ResourceCompileReport) -> String {
+    let ResourceCompileReport { key, outcome, passages, bytes, .. } = compiled;
     let (many, size) = (out::count(*passages, "passage"), out::format_size(*bytes));
     format!("{} {}: {many} of {size}", outcome.as_str(), escape_invisible(key))
 }
 
 /// Prints a note for each part that was skipped.
-fn print_remarks(compiled: &CompileReport) {
+fn print_remarks(compiled: &ResourceCompileReport) {
     for it in &compiled.remarks {
         out::remark(&format!("{}: {}", escape_invisible(&it.path), escape_invisible(&it.why)));
     }

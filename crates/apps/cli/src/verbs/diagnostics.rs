@@ -71,13 +71,13 @@ fn diagnostic_text(found: &Diagnostic, coloured: bool) -> String {
 #[cfg(test)]
 mod tests {
     use toolgate_host::Origin;
-    use toolgate_model::{ErrorCode, SourceExcerpt};
+    use toolgate_model::{DiagnosticExcerpt, ErrorCode};
 
     use super::*;
 
     #[test]
     fn severity_and_underlining_are_coloured_and_nothing_else() {
-        let excerpt = SourceExcerpt { text: "comand = …".into(), from: 0, width: 6 };
+        let excerpt = DiagnosticExcerpt { text: "comand = …".into(), from: 0, width: 6 };
         let origin = Origin { line: 2, column: 1, ..Origin::built_in() };
         let found = Diagnostic::warning(ErrorCode::ConfigInvalid, origin, "it is wrong")
             .severity(DiagnosticSeverity::Error)

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::control::{ControlRequest, InventoryEntry, ServerInventory};
+use crate::control::{CapabilityInventoryEntry, ControlRequest, ServerCapabilityInventory};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{Exit, Result};
 use crate::out::{self, Spinner, escape_invisible, escape_invisible_lines};
@@ -42,7 +42,8 @@ async fn discover_one(context: &CliContext, server: &str, schema: bool) -> Resul
     let profile = context.profile_or_default().to_owned();
     let question = ControlRequest::Discover { server: server.to_owned(), profile };
     let options = EmbeddedGatewayOptions::single_server(server);
-    let inventory: ServerInventory = ServerAccess::ask_once(context, options, &question).await?;
+    let inventory: ServerCapabilityInventory =
+        ServerAccess::ask_once(context, options, &question).await?;
     drop(spinner);
     inventory.check_usable()?;
     out::print(context, &inventory, || inventory_text(&inventory, schema))
@@ -55,14 +56,15 @@ async fn discover_all(context: &CliContext, schema: bool) -> Result<Exit> {
     let profile = context.profile_or_default().to_owned();
     let question = ControlRequest::DiscoverAll { profile, wait_ms };
     let options = EmbeddedGatewayOptions::default();
-    let all: Vec<ServerInventory> = ServerAccess::ask_once(context, options, &question).await?;
+    let all: Vec<ServerCapabilityInventory> =
+        ServerAccess::ask_once(context, options, &question).await?;
     drop(spinner);
     out::print(context, &all, || {
         all.iter().map(|it| inventory_text(it, schema)).collect::<Vec<_>>().join("\n")
     })
 }
 
-fn inventory_text(inventory: &ServerInventory, schema: bool) -> String {
+fn inventory_text(inventory: &ServerCapabilityInventory, schema: bool) -> String {
     let mut text = format!("{}: {}\n", escape_invisible(&inventory.server), inventory.state);
     if let Some(reason) = &inventory.reason {
         text.push_str(&format!("    {}\n", escape_invisible(reason)));
@@ -86,7 +88,7 @@ fn inventory_text(inventory: &ServerInventory, schema: bool) -> String {
     text
 }
 
-fn entry_text(offer: &InventoryEntry, schema: bool) -> String {
+fn entry_text(offer: &CapabilityInventoryEntry, schema: bool) -> String {
     let exposed = match &offer.exposed {
         Some(exposed) if *exposed != offer.name => format!(" (as {})", escape_invisible(exposed)),
         _ => String::new(),
@@ -113,7 +115,7 @@ fn indented(schema: &Value) -> String {
 }
 
 /// Returns the hidden capabilities, grouped by reason.
-fn hidden_text(offers: &[InventoryEntry]) -> String {
+fn hidden_text(offers: &[CapabilityInventoryEntry]) -> String {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for offer in offers {
         if let Some(why) = &offer.hidden {

@@ -23,7 +23,7 @@ pub struct ExplainArgs {
 
 /// The page of one code.
 #[derive(Debug, Serialize)]
-struct ErrorPage {
+struct ErrorCodePage {
     code: ErrorCode,
     title: &'static str,
     symptom: String,
@@ -72,7 +72,7 @@ fn unknown_code_error(typed: &str) -> CliError {
 }
 
 /// Returns the page of a code.
-fn find_page(code: ErrorCode) -> Option<ErrorPage> {
+fn find_page(code: ErrorCode) -> Option<ErrorCodePage> {
     let header = format!("\n## {code} ");
     let (_, page) = PAGES.split_once(&header)?;
     let page = page.split("\n## ").next()?;
@@ -81,10 +81,10 @@ fn find_page(code: ErrorCode) -> Option<ErrorPage> {
     let (cause, fix) = body.split_once("**Fix:**")?;
     let join = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (symptom, cause, fix) = (join(symptom), join(cause), join(fix));
-    Some(ErrorPage { code, title, symptom, cause, fix, exit: code.exit() as u8 })
+    Some(ErrorCodePage { code, title, symptom, cause, fix, exit: code.exit() as u8 })
 }
 
-impl ErrorPage {
+impl ErrorCodePage {
     fn to_text(&self) -> String {
         let mut text = format!("{} {}\n", self.code, self.title);
         for (name, part) in [("Symptom", &self.symptom), ("Cause", &self.cause), ("Fix", &self.fix)]

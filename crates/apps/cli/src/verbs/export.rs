@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use toolgate_host::config::{
     ConversionLoss, Dialect, EditError, EditOptions, FileAccess, FileRef, FileSettings, InputSpec,
-    WrittenDocument, edit_file, template,
+    WrittenConfigText, edit_file, template,
 };
 use toolgate_host::{ConfigScope, PlanEntry, ServerSpec, Setup, TransportSpec};
 
@@ -196,7 +196,7 @@ fn write_new(
     to: Dialect,
     specs: &[ServerSpec],
     at: &FileRef,
-) -> Result<WrittenDocument, EditError> {
+) -> Result<WrittenConfigText, EditError> {
     let mut settings = FileSettings::default();
     if to == Dialect::VsCode {
         settings.inputs = secret_inputs(specs);
@@ -237,7 +237,7 @@ fn write_into_file(
     specs: &[ServerSpec],
     at: &FileRef,
     file: &Path,
-) -> Result<WrittenDocument> {
+) -> Result<WrittenConfigText> {
     let access = match options.with_secrets || at.scope == ConfigScope::User {
         true => FileAccess::Private,
         false => FileAccess::Shared,
@@ -268,7 +268,7 @@ fn write_into_file(
             format!("wrote {}; backup in {}", file.display(), kept.display())
         }
     });
-    Ok(WrittenDocument { text: String::new(), losses })
+    Ok(WrittenConfigText { text: String::new(), losses })
 }
 
 /// Marks credentials as left out if the dialect could not write their variable either, so that each

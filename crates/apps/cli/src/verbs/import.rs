@@ -23,7 +23,7 @@ use crate::transfer::file_change::diff;
 use crate::transfer::literals;
 use crate::transfer::losses::{self, print_losses};
 use import_batch::{ImportBatch, choose_target};
-use server_search::{FoundServer, ServerSearch};
+use server_search::{FoundServer, ImportSearchResult};
 
 /// The arguments of `toolgate import`.
 #[derive(Debug, Args)]
@@ -106,7 +106,7 @@ pub(super) struct SkippedServer {
 }
 
 pub async fn run(context: &CliContext, options: &ImportArgs) -> Result<Exit> {
-    let search = ServerSearch::run(context, options.from.as_deref())?;
+    let search = ImportSearchResult::run(context, options.from.as_deref())?;
     let mut report = ImportReport { dry_run: options.dry_run, ..ImportReport::default() };
     report.diagnostics = search.findings.iter().map(|finding| finding.text.clone()).collect();
     let found = search.pick(&options.names, &mut report.skipped)?;

@@ -11,7 +11,7 @@ use clap::Args;
 use toolgate_host::pins::{LockFile as Locked, LockViolation};
 
 use crate::cli_context::CliContext;
-use crate::control::{ControlRequest, LockReport as Answer, PinRequest};
+use crate::control::{ControlRequest, LockFileDraft as Answer, PinRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out::{self, Spinner, escape_invisible};

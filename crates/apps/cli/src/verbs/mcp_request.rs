@@ -8,7 +8,7 @@ use toolgate_host::ShutdownSignals;
 use toolgate_wire::Frame;
 
 use crate::cli_context::CliContext;
-use crate::control::ServerInventory;
+use crate::control::ServerCapabilityInventory;
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{CliError, Result};
 use crate::interactor::TerminalInteractor;
@@ -28,7 +28,7 @@ pub struct McpRequest {
 pub async fn send(
     context: &CliContext,
     server: &str,
-    request: impl AsyncFnOnce(&ServerAccess, &ServerInventory) -> Result<McpRequest>,
+    request: impl AsyncFnOnce(&ServerAccess, &ServerCapabilityInventory) -> Result<McpRequest>,
 ) -> Result<Frame> {
     let spinner = Spinner::new(&format!("waiting for {server}"));
     let mut signals = shutdown::signals()?;

@@ -11,7 +11,7 @@ use super::mcp_request::{self, McpRequest};
 use super::result_file;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
-use crate::control::{ControlRequest, ServerInventory};
+use crate::control::{ControlRequest, ServerCapabilityInventory};
 use crate::exit::{Exit, Result, cli_error};
 use crate::out;
 use crate::server_access::ServerAccess;
@@ -53,7 +53,7 @@ pub async fn run(context: &CliContext, options: &ReadResourceArgs) -> Result<Exi
 /// connected.
 pub async fn resolve_exposed_uri(
     access: &ServerAccess,
-    inventory: &ServerInventory,
+    inventory: &ServerCapabilityInventory,
     uri: &str,
 ) -> Result<String> {
     let known = match inventory.find_capability(&inventory.resources, "resource", uri) {

@@ -12,7 +12,7 @@ use crate::control::ControlRequest;
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{Exit, Result};
 use crate::out::{self, TextTable};
-use crate::review::{HealthScore, ScorePart, ServerDefinitionStatus};
+use crate::review::{HealthScore, HealthScorePart, ServerDefinitionStatus};
 use crate::server_access::ServerAccess;
 use crate::suggest::unknown_server_error;
 
@@ -55,7 +55,7 @@ fn scores_table(scores: &[HealthScore]) -> String {
     let mut table = TextTable::new(&["SERVER", "SCORE", "PART", "", "WEIGHT", "MADE OF"]);
     for score in scores {
         let mut head = [score.server.clone(), score_text(score.score)];
-        for ScorePart { name, score, weight, detail } in &score.parts {
+        for HealthScorePart { name, score, weight, detail } in &score.parts {
             let [server, whole] = std::mem::take(&mut head);
             table.row([&server, &whole, *name, &score_text(*score), &weight.to_string(), detail]);
         }

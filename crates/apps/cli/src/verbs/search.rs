@@ -9,7 +9,7 @@ use clap::builder::RangedU64ValueParser;
 use serde_json::{Value, json};
 
 use crate::cli_context::CliContext;
-use crate::control::{ControlRequest, ToolMatch, ToolMatches, UnknownServer};
+use crate::control::{ControlRequest, ServerWithoutCatalog, ToolMatch, ToolMatches};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
 use crate::out::{self, TextTable, escape_invisible};
@@ -35,7 +35,7 @@ pub struct SearchArgs {
 
 pub async fn run(context: &CliContext, options: &SearchArgs) -> Result<Exit> {
     let access = ServerAccess::find(context, EmbeddedGatewayOptions::idle()).await?;
-    let searching = ToolSearch { context, access: &access, limit: options.limit };
+    let searching = CliToolSearch { context, access: &access, limit: options.limit };
     let done = match options.stdin {
         true => searching.search_stdin().await,
         false => searching.search_once(&options.query.join(" ")).await,
@@ -45,13 +45,13 @@ pub async fn run(context: &CliContext, options: &SearchArgs) -> Result<Exit> {
 }
 
 /// Searches tools through a gateway and prints the matches.
-struct ToolSearch<'a> {
+struct CliToolSearch<'a> {
     context: &'a CliContext,
     access: &'a ServerAccess,
     limit: usize,
 }
 
-impl ToolSearch<'_> {
+impl CliToolSearch<'_> {
     async fn find(&self, query: &str) -> Result<ToolMatches> {
         let (profile, query) = (self.context.profile_or_default().to_owned(), query.to_owned());
         self.access.ask(&ControlRequest::Search { profile, query, limit: self.limit }).await
@@ -98,7 +98,7 @@ fn table(found: &[ToolMatch]) -> String {
 }
 
 /// Prints a note about servers whose capabilities are not known yet.
-pub fn print_unknown_servers(unknown: &[UnknownServer]) {
+pub fn print_unknown_servers(unknown: &[ServerWithoutCatalog]) {
     let names: Vec<_> =
         unknown.iter().filter(|it| it.usable).map(|it| escape_invisible(&it.server)).collect();
     if let [first, ..] = &names[..] {

@@ -16,8 +16,8 @@ use toolgate_wire::{Frame, to_single_line};
 
 use super::MessageSink;
 use super::message_backlog::MessageBacklog;
-use crate::modern::{CallRounds, QuestionTiming};
-use crate::session::SessionClient;
+use crate::modern::{CallRounds, QuestionSendTime};
+use crate::session::LegacySessionClient;
 
 /// Why a request ends before its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,39 +40,39 @@ pub(crate) enum ResponseMode {
 
 /// How a call tells its client something and asks it. Each era has its own way.
 #[expect(clippy::large_enum_variant, reason = "a box would cost an allocation per call")]
-pub(crate) enum AskingStrategy {
+pub(crate) enum QuestionDelivery {
     /// Sends a question as a request, and the client responds while the call continues (legacy).
-    Requests(Arc<SessionClient>, ResponseMode),
+    Requests(Arc<LegacySessionClient>, ResponseMode),
     /// Ends the exchange with the questions, and the client answers in a retry (modern).
     Rounds(CallRounds),
 }
 
 /// A request that is in flight or parked.
 pub(crate) struct Call {
-    pub(crate) asking: AskingStrategy,
+    pub(crate) asking: QuestionDelivery,
     /// True for a list. It is ready within moments, so a client that closed its input after the
     /// request still gets it.
     pub(crate) is_list: bool,
-    state: Mutex<CallState>,
+    state: Mutex<CallOutbox>,
 }
 
 /// The messages that wait for the transport.
 #[derive(Default)]
-struct CallState {
+struct CallOutbox {
     messages: MessageBacklog,
     cancel_reason: Option<CancelReason>,
     waker: Option<Waker>,
 }
 
 impl Call {
-    pub(crate) fn new(asking: AskingStrategy, is_list: bool) -> Arc<Self> {
+    pub(crate) fn new(asking: QuestionDelivery, is_list: bool) -> Arc<Self> {
         Arc::new(Self { asking, is_list, state: Mutex::default() })
     }
 
     fn rounds(&self) -> Option<&CallRounds> {
         match &self.asking {
-            AskingStrategy::Requests(..) => None,
-            AskingStrategy::Rounds(rounds) => Some(rounds),
+            QuestionDelivery::Requests(..) => None,
+            QuestionDelivery::Rounds(rounds) => Some(rounds),
         }
     }
 
@@ -98,7 +98,7 @@ impl Call {
     }
 
     /// Returns when the client must be asked before the call can continue.
-    pub(super) fn question_timing(&self) -> Option<QuestionTiming> {
+    pub(super) fn question_timing(&self) -> Option<QuestionSendTime> {
         self.rounds()?.question_timing()
     }
 
@@ -112,7 +112,7 @@ impl Call {
         self.rounds()?.missing_capabilities.explain_failure(answer)
     }
 
-    fn update(&self, change: impl FnOnce(&mut CallState)) {
+    fn update(&self, change: impl FnOnce(&mut CallOutbox)) {
         let waker = {
             let mut state = self.state.lock();
             change(&mut state);
@@ -128,7 +128,7 @@ impl Call {
 impl MessageSink for Call {
     fn send(&self, message: OutgoingMessage) {
         match (&self.asking, message) {
-            (AskingStrategy::Requests(client, ResponseMode::AnswerOnly), message) => {
+            (QuestionDelivery::Requests(client, ResponseMode::AnswerOnly), message) => {
                 client.send(message)
             }
             (_, OutgoingMessage::Small(message)) => {
@@ -143,18 +143,18 @@ impl MessageSink for Call {
 impl Interactor for Call {
     fn scope(&self) -> CallerId {
         match &self.asking {
-            AskingStrategy::Requests(client, _) => client.scope(),
-            AskingStrategy::Rounds(rounds) => rounds.client.caller.id,
+            QuestionDelivery::Requests(client, _) => client.scope(),
+            QuestionDelivery::Rounds(rounds) => rounds.client.caller.id,
         }
     }
 
     fn tell(&self, event: Frame) {
         match &self.asking {
-            AskingStrategy::Requests(client, _) if client.wants_event(&event) => {
+            QuestionDelivery::Requests(client, _) if client.wants_event(&event) => {
                 self.send(to_single_line(event.bytes()).into());
             }
-            AskingStrategy::Requests(..) => {}
-            AskingStrategy::Rounds(rounds) => {
+            QuestionDelivery::Requests(..) => {}
+            QuestionDelivery::Rounds(rounds) => {
                 if let Some(message) = rounds.adapt_event(&event) {
                     self.update(|state| state.messages.push_bounded(message));
                 }
@@ -164,14 +164,14 @@ impl Interactor for Call {
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Answer> {
         match &self.asking {
-            AskingStrategy::Requests(client, ResponseMode::Streaming) => {
+            QuestionDelivery::Requests(client, ResponseMode::Streaming) => {
                 client.ask_client(question, Some(self))
             }
-            AskingStrategy::Requests(client, ResponseMode::AnswerOnly) => {
+            QuestionDelivery::Requests(client, ResponseMode::AnswerOnly) => {
                 client.ask_client(question, None)
             }
-            AskingStrategy::Rounds(rounds) => {
-                let answer = rounds.ask(question, QuestionTiming::Soon);
+            QuestionDelivery::Rounds(rounds) => {
+                let answer = rounds.ask(question, QuestionSendTime::Soon);
                 self.update(|_| {});
                 Box::pin(answer)
             }
@@ -179,10 +179,10 @@ impl Interactor for Call {
     }
 
     fn ask_all(&self, questions: Vec<Question>) -> BoxFuture<'_, Vec<Answer>> {
-        let AskingStrategy::Rounds(rounds) = &self.asking else {
+        let QuestionDelivery::Rounds(rounds) = &self.asking else {
             return Box::pin(join_all(questions.into_iter().map(|question| self.ask(question))));
         };
-        let ask = |question| rounds.ask(question, QuestionTiming::Now);
+        let ask = |question| rounds.ask(question, QuestionSendTime::Now);
         let answers: Vec<_> = questions.into_iter().map(ask).collect();
         self.update(|_| {});
         Box::pin(join_all(answers))
@@ -190,17 +190,17 @@ impl Interactor for Call {
 
     fn capabilities(&self) -> Bytes {
         match &self.asking {
-            AskingStrategy::Requests(client, mode) => {
+            QuestionDelivery::Requests(client, mode) => {
                 client.forwarded_capabilities(*mode == ResponseMode::Streaming)
             }
-            AskingStrategy::Rounds(rounds) => rounds.client.caller.capabilities.clone(),
+            QuestionDelivery::Rounds(rounds) => rounds.client.caller.capabilities.clone(),
         }
     }
 
     fn level(&self) -> Option<LogLevel> {
         match &self.asking {
-            AskingStrategy::Requests(client, _) => Some(client.level()),
-            AskingStrategy::Rounds(rounds) => rounds.log_level(),
+            QuestionDelivery::Requests(client, _) => Some(client.level()),
+            QuestionDelivery::Rounds(rounds) => rounds.log_level(),
         }
     }
 }

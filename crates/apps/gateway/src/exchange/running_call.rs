@@ -15,8 +15,8 @@ use toolgate_host::GateError;
 use toolgate_model::ErrorCode;
 use toolgate_wire::{Frame, OwnedRequestId};
 
-use super::{AskingStrategy, Call, CancelReason, ExchangeStep, RpcResponse};
-use crate::modern::QuestionTiming;
+use super::{Call, CancelReason, ExchangeOutput, QuestionDelivery, RpcResponse};
+use crate::modern::QuestionSendTime;
 
 /// How long the gateway waits for more questions before it asks the client.
 const QUESTION_WINDOW: Duration = Duration::from_millis(20);
@@ -53,21 +53,21 @@ impl RunningCall {
     }
 
     /// Returns the next step, or `None` if the client must be asked before there is one.
-    pub(super) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Option<ExchangeStep>> {
+    pub(super) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Option<ExchangeOutput>> {
         if let Some(reason) = self.call.poll_cancelled(context) {
             self.cancel(reason);
         }
         self.poll_work(context);
         // Messages from before the answer are sent before it.
         if let Some(message) = self.call.next_message() {
-            return Poll::Ready(Some(ExchangeStep::Message(message)));
+            return Poll::Ready(Some(ExchangeOutput::Message(message)));
         }
         if let Some(outcome) = self.outcome.take() {
-            return Poll::Ready(Some(ExchangeStep::Response(self.to_response(outcome))));
+            return Poll::Ready(Some(ExchangeOutput::Response(self.to_response(outcome))));
         }
         match self.call.question_timing() {
-            Some(QuestionTiming::Now) => Poll::Ready(None),
-            Some(QuestionTiming::Soon) => {
+            Some(QuestionSendTime::Now) => Poll::Ready(None),
+            Some(QuestionSendTime::Soon) => {
                 let new_window = || Box::pin(sleep(QUESTION_WINDOW));
                 let window = self.question_window.get_or_insert_with(new_window);
                 window.as_mut().poll(context).map(|()| None)
@@ -119,7 +119,7 @@ impl RunningCall {
 
 impl Drop for RunningCall {
     fn drop(&mut self) {
-        if let AskingStrategy::Requests(client, _) = &self.call.asking {
+        if let QuestionDelivery::Requests(client, _) = &self.call.asking {
             client.pending_requests.remove(&self.id);
         }
     }

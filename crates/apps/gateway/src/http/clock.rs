@@ -38,7 +38,7 @@ fn millis(span: Duration) -> u64 {
 /// The phase of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum ConnectionPhase {
+pub(crate) enum HttpConnectionPhase {
     /// The connection waits for a request to begin.
     Idle,
     /// A request head has begun and is incomplete.
@@ -64,7 +64,7 @@ fn starts_with(line: &[u8], name: &[u8]) -> bool {
 
 /// The state of one connection. The sweep decides by it which connections to close.
 #[derive(Debug)]
-pub(crate) struct ConnectionState {
+pub(crate) struct HttpConnectionState {
     clock: Arc<CoarseClock>,
     phase: AtomicU8,
     since: AtomicU64,
@@ -74,25 +74,25 @@ pub(crate) struct ConnectionState {
     pub(crate) peer: Arc<ConnectionPeer>,
 }
 
-impl ConnectionState {
+impl HttpConnectionState {
     pub(crate) fn new(clock: Arc<CoarseClock>, peer: Arc<ConnectionPeer>) -> Self {
         let since = AtomicU64::new(clock.now());
-        let phase = AtomicU8::new(ConnectionPhase::Idle as u8);
+        let phase = AtomicU8::new(HttpConnectionPhase::Idle as u8);
         let (stalled, head) = (AtomicU64::new(NOT_STALLED), Mutex::default());
         Self { clock, phase, since, stalled_since: stalled, head, peer }
     }
 
-    pub(crate) fn set_phase(&self, phase: ConnectionPhase) {
+    pub(crate) fn set_phase(&self, phase: HttpConnectionPhase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
         self.since.store(self.clock.now(), Ordering::Relaxed);
     }
 
     /// Records received bytes. Those of a head are kept until its request is served.
     pub(crate) fn record_read(&self, bytes: &[u8]) {
-        if self.is_in_phase(ConnectionPhase::Idle) {
-            self.set_phase(ConnectionPhase::Head);
+        if self.is_in_phase(HttpConnectionPhase::Idle) {
+            self.set_phase(HttpConnectionPhase::Head);
         }
-        if self.is_in_phase(ConnectionPhase::Head) {
+        if self.is_in_phase(HttpConnectionPhase::Head) {
             let mut head = self.head.lock();
             let room = MAX_KEPT_HEAD.saturating_sub(head.len()).min(bytes.len());
             head.extend_from_slice(&bytes[..room]);
@@ -125,7 +125,7 @@ impl ConnectionState {
         }
     }
 
-    fn is_in_phase(&self, phase: ConnectionPhase) -> bool {
+    fn is_in_phase(&self, phase: HttpConnectionPhase) -> bool {
         self.phase.load(Ordering::Relaxed) == phase as u8
     }
 
@@ -134,13 +134,13 @@ impl ConnectionState {
     /// decides.
     pub(crate) fn eviction_priority(&self) -> Option<(bool, u64)> {
         let waited = self.clock.now().saturating_sub(self.since.load(Ordering::Relaxed));
-        (!self.is_in_phase(ConnectionPhase::Serving))
-            .then(|| (!self.is_in_phase(ConnectionPhase::Idle), waited))
+        (!self.is_in_phase(HttpConnectionPhase::Serving))
+            .then(|| (!self.is_in_phase(HttpConnectionPhase::Idle), waited))
     }
 
     /// Returns true if no request has begun and the peer has had at most `span` to begin one.
     pub(crate) fn is_fresh(&self, span: Duration) -> bool {
-        self.is_in_phase(ConnectionPhase::Idle)
+        self.is_in_phase(HttpConnectionPhase::Idle)
             && !self.clock.has_elapsed(self.since.load(Ordering::Relaxed), span)
     }
 
@@ -148,8 +148,9 @@ impl ConnectionState {
     pub(crate) fn is_overdue(&self, timeouts: &ConnectionTimeouts) -> bool {
         let since = self.since.load(Ordering::Relaxed);
         let stalled = self.stalled_since.load(Ordering::Relaxed);
-        (self.is_in_phase(ConnectionPhase::Head) && self.clock.has_elapsed(since, timeouts.head))
-            || (self.is_in_phase(ConnectionPhase::Idle)
+        (self.is_in_phase(HttpConnectionPhase::Head)
+            && self.clock.has_elapsed(since, timeouts.head))
+            || (self.is_in_phase(HttpConnectionPhase::Idle)
                 && self.clock.has_elapsed(since, timeouts.idle))
             || (stalled != NOT_STALLED && self.clock.has_elapsed(stalled, timeouts.stall))
     }
@@ -159,9 +160,9 @@ impl ConnectionState {
 mod tests {
     use super::*;
 
-    fn after(millis: u64, act: impl Fn(&ConnectionState)) -> bool {
+    fn after(millis: u64, act: impl Fn(&HttpConnectionState)) -> bool {
         let clock = Arc::new(CoarseClock::default());
-        let state = ConnectionState::new(clock.clone(), ConnectionPeer::for_lines(0));
+        let state = HttpConnectionState::new(clock.clone(), ConnectionPeer::for_lines(0));
         act(&state);
         clock.set(Duration::from_millis(millis));
         state.is_overdue(&ConnectionTimeouts::default())
@@ -169,18 +170,20 @@ mod tests {
 
     #[test]
     fn a_slow_head_is_cut_and_a_slow_answer_is_not() {
-        let begin = |state: &ConnectionState| state.record_read(b"POST");
+        let begin = |state: &HttpConnectionState| state.record_read(b"POST");
         assert!(!after(9_000, begin));
         assert!(after(11_000, begin));
-        assert!(!after(600_000, |state| state.set_phase(ConnectionPhase::Serving)));
+        assert!(!after(600_000, |state| state.set_phase(HttpConnectionPhase::Serving)));
     }
 
     #[test]
     fn a_declared_length_is_seen_in_heads_only_and_an_unseen_head_counts_as_one() {
-        let state =
-            ConnectionState::new(Arc::new(CoarseClock::default()), ConnectionPeer::for_lines(0));
+        let state = HttpConnectionState::new(
+            Arc::new(CoarseClock::default()),
+            ConnectionPeer::for_lines(0),
+        );
         let declared = |pieces: &[&str]| {
-            state.set_phase(ConnectionPhase::Idle);
+            state.set_phase(HttpConnectionPhase::Idle);
             pieces.iter().for_each(|piece| state.record_read(piece.as_bytes()));
             state.take_declared_length()
         };
@@ -201,11 +204,11 @@ mod tests {
     fn a_begun_request_dawdles_more_than_none_and_a_served_one_not_at_all() {
         let clock = Arc::new(CoarseClock::default());
         let [idle, begun, served] = std::array::from_fn(|_| {
-            ConnectionState::new(clock.clone(), ConnectionPeer::for_lines(0))
+            HttpConnectionState::new(clock.clone(), ConnectionPeer::for_lines(0))
         });
         clock.set(Duration::from_secs(5));
         begun.record_read(b"POST");
-        served.set_phase(ConnectionPhase::Serving);
+        served.set_phase(HttpConnectionPhase::Serving);
         clock.set(Duration::from_secs(6));
         assert!(begun.eviction_priority() > idle.eviction_priority());
         assert!(idle.eviction_priority() > served.eviction_priority());
@@ -214,8 +217,8 @@ mod tests {
 
     #[test]
     fn a_peer_that_does_not_read_is_cut_even_while_served() {
-        let stalled = |state: &ConnectionState| {
-            state.set_phase(ConnectionPhase::Serving);
+        let stalled = |state: &HttpConnectionState| {
+            state.set_phase(HttpConnectionPhase::Serving);
             state.record_write(false);
         };
         assert!(after(31_000, stalled));

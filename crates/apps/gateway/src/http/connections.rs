@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
-use super::clock::ConnectionState;
+use super::clock::HttpConnectionState;
 use crate::ConnectionTimeouts;
 use crate::peer::ConnectionPeer;
 use crate::peer_quota::PeerLimits;
@@ -33,7 +33,7 @@ pub(crate) struct HttpConnections {
 
 /// An open connection and the task that serves it.
 struct OpenConnection {
-    state: Arc<ConnectionState>,
+    state: Arc<HttpConnectionState>,
     task: JoinHandle<()>,
 }
 
@@ -72,7 +72,7 @@ impl HttpConnections {
     }
 
     /// Registers a connection for the sweep.
-    pub(crate) fn watch(&self, task: JoinHandle<()>, state: Arc<ConnectionState>) {
+    pub(crate) fn watch(&self, task: JoinHandle<()>, state: Arc<HttpConnectionState>) {
         self.open.lock().insert(task.id(), OpenConnection { state, task });
     }
 
@@ -124,11 +124,11 @@ impl Drop for ConnectionAbortGuard {
 /// A TCP stream that records its reads and writes in the connection's state.
 pub(crate) struct MonitoredStream {
     stream: TcpStream,
-    state: Arc<ConnectionState>,
+    state: Arc<HttpConnectionState>,
 }
 
 impl MonitoredStream {
-    pub(crate) fn new(stream: TcpStream, state: Arc<ConnectionState>) -> Self {
+    pub(crate) fn new(stream: TcpStream, state: Arc<HttpConnectionState>) -> Self {
         Self { stream, state }
     }
 

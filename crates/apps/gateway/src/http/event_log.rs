@@ -70,7 +70,7 @@ pub(super) struct EventLogStreams {
 /// One stream of a session.
 #[derive(Default)]
 pub(super) struct EventLogStream {
-    events: VecDeque<LoggedEvent>,
+    events: VecDeque<ReplayableEvent>,
     last: u64,
     /// The number of the last event that a reader took.
     pub(super) delivered: u64,
@@ -92,7 +92,7 @@ pub(super) struct AttachedReader {
 }
 
 /// One event in a stream.
-struct LoggedEvent {
+struct ReplayableEvent {
     number: u64,
     /// Its position among the events of all streams of the session.
     sequence: u64,
@@ -268,7 +268,7 @@ impl EventLogStreams {
         let weight = event_weight(&content);
         self.events += 1;
         self.bytes += weight;
-        stream.events.push_back(LoggedEvent {
+        stream.events.push_back(ReplayableEvent {
             number: stream.last,
             sequence: self.clock,
             content,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Response, StatusCode};
 
-use super::clock::ConnectionState;
+use super::clock::HttpConnectionState;
 use super::event_log::{ResumeOutcome, STANDALONE};
 use super::headers::{AcceptHeader, LAST_EVENT_ID, SESSION_ID, check_legacy_version};
 use super::response_body::ResponseBody;
@@ -23,7 +23,7 @@ impl HttpServer {
         &self,
         headers: &HeaderMap,
         profile: RequestedProfile,
-        connection: &Arc<ConnectionState>,
+        connection: &Arc<HttpConnectionState>,
     ) -> Result<Response<ResponseBody>, Rejection> {
         AcceptHeader::parse(headers)?.require_events()?;
         check_legacy_version(headers)?;
@@ -60,7 +60,7 @@ impl HttpServer {
         &self,
         headers: &HeaderMap,
         profile: RequestedProfile,
-        connection: &ConnectionState,
+        connection: &HttpConnectionState,
     ) -> Result<Response<ResponseBody>, Rejection> {
         check_legacy_version(headers)?;
         let id = headers.get(SESSION_ID).ok_or_else(missing_session)?;

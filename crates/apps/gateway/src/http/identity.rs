@@ -13,10 +13,10 @@ use tokio::net::TcpStream;
 use toolgate_host::keys::{AccessKeyError, KEY_PREFIX};
 use toolgate_transport::peer::{PeerProcess, PeerSocket, SUPPORTED};
 
-use super::clock::ConnectionState;
+use super::clock::HttpConnectionState;
 use super::headers::{is_repeated, single_value};
 use super::server::HttpServer;
-use crate::peer::{ConnectionPeer, RecentProcesses};
+use crate::peer::{ConnectionPeer, RecentPeerProcesses};
 use crate::principal::{ClientIdentity, ClientPrincipal, RequestedProfile};
 use crate::rejection::Rejection;
 
@@ -24,11 +24,11 @@ const ROOT: u32 = 0;
 
 /// The user who runs this gateway.
 #[derive(Debug)]
-pub(crate) struct GatewayOwner {
+pub(crate) struct GatewayUser {
     /// `None` if the system does not tell which user connects. Then all users of this machine are
     /// served.
     uid: Option<u32>,
-    recent: RecentProcesses,
+    recent: RecentPeerProcesses,
 }
 
 /// Returns true if the system tells which user connects to this address.
@@ -37,11 +37,11 @@ pub fn can_identify_peer(address: SocketAddr) -> bool {
     SUPPORTED && address.ip().is_loopback() && PeerSocket::find(address, address).is_ok()
 }
 
-impl GatewayOwner {
+impl GatewayUser {
     /// Returns the owner of a gateway that listens on `address`.
     pub(crate) fn for_address(address: SocketAddr) -> Self {
         let current = PeerProcess::current().filter(|_| can_identify_peer(address));
-        Self { uid: current.map(|process| process.uid), recent: RecentProcesses::default() }
+        Self { uid: current.map(|process| process.uid), recent: RecentPeerProcesses::default() }
     }
 
     /// Identifies the peer of a connection.
@@ -63,7 +63,7 @@ impl HttpServer {
         &self,
         headers: &HeaderMap,
         profile: RequestedProfile,
-        connection: &ConnectionState,
+        connection: &HttpConnectionState,
     ) -> Result<ClientIdentity, Rejection> {
         if is_repeated(headers, &AUTHORIZATION) {
             let error = "the request has more than one Authorization header";

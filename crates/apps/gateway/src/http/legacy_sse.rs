@@ -16,7 +16,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use toolgate_wire::{MessageOrBatch, Revision};
 
-use super::clock::{ConnectionPhase, ConnectionState};
+use super::clock::{HttpConnectionPhase, HttpConnectionState};
 use super::headers::{AcceptHeader, require_json_body, version_header};
 use super::response_body::ResponseBody;
 use super::responses::{empty, event_stream, rejected};
@@ -39,7 +39,7 @@ impl HttpServer {
         &self,
         request: Request<Incoming>,
         profile: RequestedProfile,
-        connection: &Arc<ConnectionState>,
+        connection: &Arc<HttpConnectionState>,
     ) -> Response<ResponseBody> {
         let (is_stream, method) = (request.uri().path() != MESSAGES_PATH, request.method());
         let allowed = if is_stream { Method::GET } else { Method::POST };
@@ -57,7 +57,7 @@ impl HttpServer {
         &self,
         headers: &HeaderMap,
         profile: RequestedProfile,
-        connection: &Arc<ConnectionState>,
+        connection: &Arc<HttpConnectionState>,
     ) -> Result<Response<ResponseBody>, Rejection> {
         AcceptHeader::parse(headers)?.require_events()?;
         let identity = self.client_identity(headers, profile, connection)?;
@@ -71,7 +71,7 @@ impl HttpServer {
     async fn post_sse(
         &self,
         request: Request<Incoming>,
-        connection: &Arc<ConnectionState>,
+        connection: &Arc<HttpConnectionState>,
     ) -> Result<Response<ResponseBody>, Rejection> {
         require_json_body(request.headers())?;
         let (head, body) = request.into_parts();
@@ -79,9 +79,9 @@ impl HttpServer {
         let identity = self.client_identity(&head.headers, None, connection)?;
         let client = self.sse_clients.find(id, &identity.principal).ok_or_else(unknown_session)?;
         let options = &self.gateway.options;
-        connection.set_phase(ConnectionPhase::Body);
+        connection.set_phase(HttpConnectionPhase::Body);
         let bytes = self.read_body(body, &identity).await?;
-        connection.set_phase(ConnectionPhase::Serving);
+        connection.set_phase(HttpConnectionPhase::Serving);
         let message = MessageOrBatch::parse(bytes, &self.gateway.wire_limits())
             .map_err(|error| Rejection::parse_error(&error))?;
         require_legacy(&message, version_header(&head.headers), options.strict)?;

@@ -19,8 +19,8 @@ use super::response_body::ResponseBody;
 use super::responses::{event_stream, json, status_of, with_status};
 use super::server::HttpServer;
 use super::stream::{self, EventSource, EventStreamBody, KeepAliveTiming};
-use crate::exchange::{Exchange, ExchangeStep};
-use crate::modern::{ModernRequestContext, RequestEnvelope};
+use crate::exchange::{Exchange, ExchangeOutput};
+use crate::modern::{ClientMeta, ModernRequestContext};
 use crate::rejection::Rejection;
 
 impl HttpServer {
@@ -28,7 +28,7 @@ impl HttpServer {
     pub(crate) async fn handle_modern(
         &self,
         request: Frame,
-        envelope: RequestEnvelope,
+        envelope: ClientMeta,
         HttpRequestContext { headers, identity, accept, connection }: HttpRequestContext<'_>,
     ) -> Result<Response<ResponseBody>, Rejection> {
         if request.is(method::SUBSCRIPTIONS_LISTEN) {
@@ -45,17 +45,17 @@ impl HttpServer {
         let patience = self.gateway.options.sse_after;
         let first_message = match first_step(accept, patience, &mut exchange).await {
             // An HTTP error status tells the client more than a stream, even if it prefers streams.
-            Some(ExchangeStep::Response(reply))
+            Some(ExchangeOutput::Response(reply))
                 if accept == AcceptHeader::Events && status_of(&reply) == StatusCode::OK =>
             {
                 exchange = Exchange::Answered(reply);
                 None
             }
-            Some(ExchangeStep::Response(reply)) => {
+            Some(ExchangeOutput::Response(reply)) => {
                 let status = status_of(&reply);
                 return Ok(with_status(json(reply), status));
             }
-            Some(ExchangeStep::Message(message)) => Some(message),
+            Some(ExchangeOutput::Message(message)) => Some(message),
             None => None,
         };
         let timing = KeepAliveTiming::without_resume(&self.gateway.options);
@@ -85,8 +85,8 @@ impl EventSource for ExchangeEventSource {
             return Poll::Ready(None);
         }
         self.sending = match ready!(self.exchange.poll_step(context)) {
-            ExchangeStep::Message(message) => message_event(message),
-            ExchangeStep::Response(reply) => message_event(reply.into_line()),
+            ExchangeOutput::Message(message) => message_event(message),
+            ExchangeOutput::Response(reply) => message_event(reply.into_line()),
         };
         Poll::Ready(stream::next_chunk(&mut self.sending))
     }

@@ -21,7 +21,7 @@ use tokio::time::{Sleep, sleep};
 use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_wire::{Frame, MessageKind, MessageOrBatch, method};
 
-use super::clock::{ConnectionPhase, ConnectionState};
+use super::clock::{HttpConnectionPhase, HttpConnectionState};
 use super::event_log::SessionEventLog;
 use super::headers::{
     AcceptHeader, SESSION_ID, check_legacy_version, require_json_body, version_header,
@@ -31,7 +31,7 @@ use super::responses::{empty, event_stream, json};
 use super::server::{HttpServer, missing_session};
 use super::sessions::HttpSession;
 use super::stream::{EventStreamBody, KeepAliveTiming};
-use crate::exchange::{Exchange, ExchangeStep, MessageSink};
+use crate::exchange::{Exchange, ExchangeOutput, MessageSink};
 use crate::modern::MessageEra;
 use crate::principal::{ClientIdentity, RequestedProfile};
 use crate::rejection::Rejection;
@@ -41,7 +41,7 @@ pub(crate) struct HttpRequestContext<'a> {
     pub(crate) headers: &'a HeaderMap,
     pub(crate) identity: ClientIdentity,
     pub(crate) accept: AcceptHeader,
-    pub(crate) connection: &'a Arc<ConnectionState>,
+    pub(crate) connection: &'a Arc<HttpConnectionState>,
 }
 
 impl HttpServer {
@@ -50,7 +50,7 @@ impl HttpServer {
         &self,
         request: Request<Incoming>,
         profile: RequestedProfile,
-        connection: &Arc<ConnectionState>,
+        connection: &Arc<HttpConnectionState>,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let (head, body) = request.into_parts();
         let headers = &head.headers;
@@ -58,9 +58,9 @@ impl HttpServer {
         let accept = AcceptHeader::parse(headers)?;
         let identity = self.client_identity(headers, profile, connection)?;
         let options = &self.gateway.options;
-        connection.set_phase(ConnectionPhase::Body);
+        connection.set_phase(HttpConnectionPhase::Body);
         let bytes = self.read_body(body, &identity).await?;
-        connection.set_phase(ConnectionPhase::Serving);
+        connection.set_phase(HttpConnectionPhase::Serving);
         let envelopes = &self.gateway.modern.envelope_cache;
         let message = envelopes.parse(bytes, &self.gateway.wire_limits());
         let message = message.map_err(|error| Rejection::parse_error(&error))?;
@@ -131,15 +131,15 @@ impl HttpServer {
         client: &HttpSession,
         mut exchange: Exchange,
         accept: AcceptHeader,
-        connection: &Arc<ConnectionState>,
+        connection: &Arc<HttpConnectionState>,
     ) -> Response<ResponseBody> {
         if accept == AcceptHeader::Events {
             return self.answer_with_stream(client, exchange, None, connection);
         }
         let patience = self.gateway.options.sse_after;
         let first_message = match first_step(accept, patience, &mut exchange).await {
-            Some(ExchangeStep::Response(reply)) => return json(reply),
-            Some(ExchangeStep::Message(message)) => Some(message),
+            Some(ExchangeOutput::Response(reply)) => return json(reply),
+            Some(ExchangeOutput::Message(message)) => Some(message),
             None => None,
         };
         self.answer_with_stream(client, exchange, first_message, connection)
@@ -151,7 +151,7 @@ impl HttpServer {
         client: &HttpSession,
         mut exchange: Exchange,
         first_message: Option<Bytes>,
-        connection: &Arc<ConnectionState>,
+        connection: &Arc<HttpConnectionState>,
     ) -> Response<ResponseBody> {
         let stream = RequestStreamGuard { log: client.log.clone(), stream: client.log.open() };
         if let Some(message) = first_message {
@@ -189,7 +189,7 @@ pub(crate) async fn first_step(
     accept: AcceptHeader,
     patience: Duration,
     exchange: &mut Exchange,
-) -> Option<ExchangeStep> {
+) -> Option<ExchangeOutput> {
     let mut late = pin!(None::<Sleep>);
     poll_fn(|context| {
         if let Poll::Ready(step) = exchange.poll_step(context) {

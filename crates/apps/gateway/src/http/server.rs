@@ -21,11 +21,11 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use toolgate_host::Client;
 use toolgate_wire::Era;
 
-use super::clock::{CoarseClock, ConnectionPhase, ConnectionState};
+use super::clock::{CoarseClock, HttpConnectionPhase, HttpConnectionState};
 use super::connections::{HttpConnections, MonitoredStream};
 use super::headers::{SESSION_ID, is_repeated, version_header};
 use super::host_allowlist::HostAllowlist;
-use super::identity::GatewayOwner;
+use super::identity::GatewayUser;
 use super::legacy_sse;
 use super::response_body::ResponseBody;
 use super::responses::{self, rejected, with_status};
@@ -62,7 +62,7 @@ pub(crate) struct HttpServer {
     /// The profile for paths that name none.
     default_profile: RequestedProfile,
     allowlist: HostAllowlist,
-    pub(crate) owner: GatewayOwner,
+    pub(crate) owner: GatewayUser,
     clock: Arc<CoarseClock>,
     connections: HttpConnections,
     /// Limits the streams that stay open for as long as the client wants.
@@ -113,7 +113,7 @@ impl HttpServer {
                 options.timeouts.idle,
             ),
             default_profile,
-            owner: GatewayOwner::for_address(address),
+            owner: GatewayUser::for_address(address),
             allowlist: HostAllowlist::new(address.port(), &options.hosts, &options.origins),
             connections: HttpConnections::new(options.connections),
             // A quarter of all connections stays free for requests.
@@ -147,7 +147,7 @@ impl HttpServer {
                 continue;
             }
             let Some(slot) = self.connections.acquire_slot().await else { return };
-            let state = Arc::new(ConnectionState::new(self.clock.clone(), peer));
+            let state = Arc::new(HttpConnectionState::new(self.clock.clone(), peer));
             let served = self.clone().serve_connection(stream, state.clone(), closed.clone(), slot);
             self.connections.watch(tokio::spawn(served), state);
         }
@@ -172,7 +172,7 @@ impl HttpServer {
     async fn serve_connection(
         self: Arc<Self>,
         stream: TcpStream,
-        state: Arc<ConnectionState>,
+        state: Arc<HttpConnectionState>,
         mut closed: watch::Receiver<bool>,
         _slot: OwnedSemaphorePermit,
     ) {
@@ -206,13 +206,13 @@ impl HttpServer {
     async fn respond(
         self: Arc<Self>,
         request: Request<Incoming>,
-        state: Arc<ConnectionState>,
+        state: Arc<HttpConnectionState>,
     ) -> Result<Response<ResponseBody>, Infallible> {
-        state.set_phase(ConnectionPhase::Serving);
+        state.set_phase(HttpConnectionPhase::Serving);
         let response = self.route(request, &state).await;
         // An event stream sets the phase itself when it ends.
         if !matches!(response.body(), ResponseBody::Events(_)) {
-            state.set_phase(ConnectionPhase::Idle);
+            state.set_phase(HttpConnectionPhase::Idle);
         }
         Ok(response)
     }
@@ -221,7 +221,7 @@ impl HttpServer {
     async fn route(
         &self,
         request: Request<Incoming>,
-        state: &Arc<ConnectionState>,
+        state: &Arc<HttpConnectionState>,
     ) -> Response<ResponseBody> {
         let admitted =
             check_framing(request.headers(), state).and_then(|()| self.allowlist.check(&request));
@@ -259,7 +259,7 @@ impl HttpServer {
         &self,
         request: Request<Incoming>,
         profile: RequestedProfile,
-        state: &Arc<ConnectionState>,
+        state: &Arc<HttpConnectionState>,
     ) -> Response<ResponseBody> {
         let response = match *request.method() {
             _ if is_repeated(request.headers(), &SESSION_ID) => Err(Rejection::new(
@@ -372,7 +372,7 @@ fn split_profile(path: &str) -> (&str, Option<&str>) {
 
 /// Rejects a body with both `Content-Length` and `Transfer-Encoding`, because a proxy may believe
 /// the other one. hyper hides the length of such a request, so this inspects the raw head.
-fn check_framing(headers: &HeaderMap, state: &ConnectionState) -> Result<(), Rejection> {
+fn check_framing(headers: &HeaderMap, state: &HttpConnectionState) -> Result<(), Rejection> {
     if !headers.contains_key(TRANSFER_ENCODING) {
         state.forget_head();
         return Ok(());

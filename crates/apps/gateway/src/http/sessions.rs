@@ -15,7 +15,7 @@ use toolgate_wire::hex;
 use super::clock::CoarseClock;
 use super::event_log::SessionEventLog;
 use crate::peer::PeerId;
-use crate::peer_quota::{PeerEntry, PeerLimitError, PeerLimits};
+use crate::peer_quota::{PeerLimitError, PeerLimits, PeerQuotaEntry};
 use crate::principal::{ClientIdentity, ClientPrincipal};
 use crate::rejection::Rejection;
 use crate::session::{LegacySession, LegacySessions};
@@ -85,7 +85,7 @@ impl HttpSession {
     }
 }
 
-impl PeerEntry for HttpSession {
+impl PeerQuotaEntry for HttpSession {
     fn peer(&self) -> &PeerId {
         &self.peer
     }

@@ -11,7 +11,7 @@ use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 use toolgate_wire::Revision;
 
-use super::clock::{ConnectionPhase, ConnectionState};
+use super::clock::{HttpConnectionPhase, HttpConnectionState};
 use crate::Options;
 use crate::peer_quota::PeerQuotaGuard;
 
@@ -80,7 +80,7 @@ pub(crate) struct EventStreamBody {
     last_event: Instant,
     /// Fires when a keep-alive or the end of the stream is due.
     timer: Pin<Box<Sleep>>,
-    connection: Arc<ConnectionState>,
+    connection: Arc<HttpConnectionState>,
     _quota: Option<PeerQuotaGuard>,
 }
 
@@ -88,7 +88,7 @@ impl EventStreamBody {
     pub(crate) fn new(
         source: impl EventSource + 'static,
         timing: KeepAliveTiming,
-        connection: Arc<ConnectionState>,
+        connection: Arc<HttpConnectionState>,
     ) -> Self {
         let now = Instant::now();
         // Clients without support for priming may fail on an event without data.
@@ -142,7 +142,7 @@ impl EventStreamBody {
 
 impl Drop for EventStreamBody {
     fn drop(&mut self) {
-        self.connection.set_phase(ConnectionPhase::Idle);
+        self.connection.set_phase(HttpConnectionPhase::Idle);
     }
 }
 

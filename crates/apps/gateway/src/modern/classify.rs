@@ -8,7 +8,7 @@ use toolgate_wire::{
 };
 
 use super::SUPPORTED_REVISION;
-use super::envelope::{RequestEnvelope, envelope_version, has_envelope, missing_member};
+use super::envelope::{ClientMeta, envelope_version, has_envelope, missing_member};
 use crate::rejection::Rejection;
 
 /// The header that must agree with the body.
@@ -47,7 +47,7 @@ pub(crate) enum MessageEra {
     /// A message of a legacy session.
     Legacy,
     /// A modern request.
-    ModernRequest(RequestEnvelope),
+    ModernRequest(ClientMeta),
     /// A modern notification.
     ModernNotification,
 }
@@ -113,7 +113,7 @@ fn modern_envelope(
     frame: &Frame,
     header: VersionHeader<'_>,
     strict: Option<Revision>,
-) -> Result<RequestEnvelope, Rejection> {
+) -> Result<ClientMeta, Rejection> {
     let Some(version) = envelope_version(frame) else {
         return Err(missing_member(frame, meta::PROTOCOL_VERSION));
     };
@@ -126,7 +126,7 @@ fn modern_envelope(
     if version != SUPPORTED_REVISION.as_str() {
         return Err(Rejection::unsupported_version(frame, &version, SUPPORTED_REVISION));
     }
-    RequestEnvelope::parse(frame)
+    ClientMeta::parse(frame)
 }
 
 /// Returns the error for a legacy message where only modern ones are supported.

@@ -8,9 +8,9 @@ use toolgate_wire::{Frame, OwnedRequestId, code, method};
 use super::questions::InputResponses;
 use super::retry::{self, RetryParams};
 use super::rounds::{CallRound, CallRounds};
-use super::{ModernHandler, RequestEnvelope, StatelessClient, discover, request_digest};
+use super::{ClientMeta, ModernHandler, StatelessClient, discover, request_digest};
 use crate::exchange::{
-    self, AskingStrategy, Call, Exchange, InFlightGuard, Outcome, ResponseMode, RpcResponse,
+    self, Call, Exchange, InFlightGuard, Outcome, QuestionDelivery, ResponseMode, RpcResponse,
     RunningCall,
 };
 use crate::peer::ConnectionPeer;
@@ -18,7 +18,7 @@ use crate::peer::ConnectionPeer;
 /// The sender of a request and the form of its response.
 pub(crate) struct ModernRequestContext {
     pub(crate) client: Arc<StatelessClient>,
-    pub(crate) envelope: RequestEnvelope,
+    pub(crate) envelope: ClientMeta,
     pub(crate) response_mode: ResponseMode,
     /// The peer of the connection that the request came on.
     pub(crate) peer: Arc<ConnectionPeer>,
@@ -100,7 +100,7 @@ impl ModernHandler {
         round: CallRound,
         answers: InputResponses,
     ) -> Exchange {
-        if let AskingStrategy::Rounds(rounds) = &running.call.asking {
+        if let QuestionDelivery::Rounds(rounds) = &running.call.asking {
             rounds.resume(round, answers);
         }
         running.id = id;
@@ -132,7 +132,7 @@ impl ModernHandler {
     ) -> Arc<Call> {
         let parked_calls = self.parked_calls.clone();
         let rounds = CallRounds::new(request, context, parked_calls, early_answers);
-        Call::new(AskingStrategy::Rounds(rounds), is_list)
+        Call::new(QuestionDelivery::Rounds(rounds), is_list)
     }
 
     fn start_exchange(

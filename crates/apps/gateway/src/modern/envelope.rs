@@ -13,7 +13,7 @@ use crate::rejection::Rejection;
 
 /// The description of the client in a request.
 #[derive(Debug, Clone)]
-pub(crate) struct RequestEnvelope {
+pub(crate) struct ClientMeta {
     /// The client's capabilities, raw.
     pub(crate) capabilities: Bytes,
     /// The client's `clientInfo`, raw. Empty if it is missing.
@@ -32,7 +32,7 @@ pub(crate) fn envelope_version(frame: &Frame) -> Option<Cow<'_, str>> {
     string::decode(frame.client_meta_spans().version?.slice(frame.bytes()))
 }
 
-impl RequestEnvelope {
+impl ClientMeta {
     /// Returns the envelope of a message, or an error if a member is missing or malformed.
     pub(crate) fn parse(frame: &Frame) -> Result<Self, Rejection> {
         let members = frame.client_meta_spans();

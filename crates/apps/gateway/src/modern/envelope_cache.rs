@@ -11,9 +11,9 @@ const MAX_ENVELOPES: usize = 8;
 
 /// The parsed envelopes of recent clients, newest first.
 #[derive(Default)]
-pub(crate) struct EnvelopeCache(RwLock<Vec<CachedMeta>>);
+pub(crate) struct ClientMetaCache(RwLock<Vec<CachedMeta>>);
 
-impl EnvelopeCache {
+impl ClientMetaCache {
     /// Parses a message with the cached envelopes.
     pub(crate) fn parse(
         &self,
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn recent_clients_are_remembered_and_no_more() {
-        let cache = EnvelopeCache::default();
+        let cache = ClientMetaCache::default();
         let held = || cache.0.read().len();
         for client in 0..2 * MAX_ENVELOPES {
             let meta = json!({ "io.modelcontextprotocol/clientInfo": { "name": client } });

@@ -13,7 +13,7 @@ use super::listen_subscribers::{ListenSubscriber, ListenSubscriberGuard};
 use super::notification_filter::NotificationFilter;
 use super::subscription_counts::SubscriptionGuard;
 use super::{ModernHandler, ModernRequestContext};
-use crate::exchange::{Exchange, ExchangeStep, RpcResponse};
+use crate::exchange::{Exchange, ExchangeOutput, RpcResponse};
 
 /// An open listen request.
 pub(crate) struct ListenExchange {
@@ -61,18 +61,18 @@ impl ModernHandler {
 }
 
 impl ListenExchange {
-    pub(crate) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<ExchangeStep> {
+    pub(crate) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<ExchangeOutput> {
         if let Some(subscribing) = &mut self.subscribing {
             let subscriptions = ready!(subscribing.as_mut().poll(context));
             self.subscribing = None;
             self.accepted.uris = subscriptions.uris().to_vec();
             self.subscriptions = Some(subscriptions);
             self.subscriber.activate(self.accepted.clone());
-            return Poll::Ready(ExchangeStep::Message(self.acknowledgement()));
+            return Poll::Ready(ExchangeOutput::Message(self.acknowledgement()));
         }
         Poll::Ready(match ready!(self.subscriber.poll_next(context)) {
-            Some(message) => ExchangeStep::Message(message),
-            None => ExchangeStep::Response(self.final_response()),
+            Some(message) => ExchangeOutput::Message(message),
+            None => ExchangeOutput::Response(self.final_response()),
         })
     }
 

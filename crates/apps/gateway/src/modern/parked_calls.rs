@@ -21,7 +21,7 @@ use toolgate_wire::string;
 
 use super::state_cipher::StateCipher;
 use super::{CallRounds, StatelessClient, request_digest};
-use crate::exchange::{AskingStrategy, RpcResponse, RunningCall};
+use crate::exchange::{QuestionDelivery, RpcResponse, RunningCall};
 use crate::peer::PeerId;
 use crate::peer_quota::PeerLimits;
 use crate::principal::ClientPrincipal;
@@ -96,7 +96,7 @@ impl ParkedCalls {
     /// is no room.
     pub(crate) fn park(mut running: Box<RunningCall>) -> Result<RpcResponse, Box<RunningCall>> {
         let call = running.call.clone();
-        let AskingStrategy::Rounds(rounds) = &call.asking else { return Err(running) };
+        let QuestionDelivery::Rounds(rounds) = &call.asking else { return Err(running) };
         let (parked_calls, client) = (&rounds.parked_calls, &rounds.client);
         let (server, peer) = (rounds.asking_server(), rounds.peer_id());
         let request = request_digest::digest(&rounds.request);

@@ -15,7 +15,7 @@ pub(crate) type InputResponses = HashMap<String, Bytes>;
 
 /// When the open questions go to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum QuestionTiming {
+pub(crate) enum QuestionSendTime {
     /// At once: the server has asked all its questions.
     Now,
     /// Soon: the server may ask more questions within moments.
@@ -39,7 +39,7 @@ struct PendingQuestion {
     request: Bytes,
     answer: oneshot::Sender<Answer>,
     /// When the question goes to the client; `None` if it was sent.
-    timing: Option<QuestionTiming>,
+    timing: Option<QuestionSendTime>,
 }
 
 impl RoundQuestions {
@@ -51,7 +51,7 @@ impl RoundQuestions {
     pub(crate) fn add(
         &mut self,
         question: Question,
-        timing: QuestionTiming,
+        timing: QuestionSendTime,
     ) -> oneshot::Receiver<Answer> {
         let (answer, receiver) = oneshot::channel();
         let (request, server) = (to_input_request(&question), question.server.clone());
@@ -84,7 +84,7 @@ impl RoundQuestions {
     }
 
     /// Returns when the client must be asked, or `None` if all open questions were sent.
-    pub(crate) fn timing(&mut self) -> Option<QuestionTiming> {
+    pub(crate) fn timing(&mut self) -> Option<QuestionSendTime> {
         // Questions that a server has withdrawn are not asked.
         self.open.retain(|open| !open.answer.is_closed());
         self.open.iter().filter_map(|open| open.timing).min()
@@ -112,7 +112,7 @@ impl RoundQuestions {
                 // The server may have withdrawn the question; then the answer is dropped.
                 Some(answer) => drop(open.answer.send(Answer::Result(answer))),
                 None => {
-                    open.timing = Some(QuestionTiming::Now);
+                    open.timing = Some(QuestionSendTime::Now);
                     self.open.push(open);
                 }
             }
@@ -185,12 +185,12 @@ mod tests {
     fn questions_keep_their_keys_and_those_without_get_one() {
         let mut questions = RoundQuestions::default();
         let _open = [
-            questions.add(question(Some("name"), json!({"a": 1})), QuestionTiming::Soon),
-            questions.add(question(None, json!({"b": 2})), QuestionTiming::Soon),
-            questions.add(question(Some("name"), json!({})), QuestionTiming::Soon),
+            questions.add(question(Some("name"), json!({"a": 1})), QuestionSendTime::Soon),
+            questions.add(question(None, json!({"b": 2})), QuestionSendTime::Soon),
+            questions.add(question(Some("name"), json!({})), QuestionSendTime::Soon),
             questions.add(
                 question(None, json!({"_meta": {"dev.toolgate/inputKey": "k"}})),
-                QuestionTiming::Soon,
+                QuestionSendTime::Soon,
             ),
         ];
         let expected = |params: Value| json!({"method": "elicitation/create", "params": params});
@@ -211,10 +211,12 @@ mod tests {
         let mut questions = RoundQuestions::default();
         let visit = |key, params| asked_by(QuestionKind::Url, Some(key), params);
         let _open = [
-            questions
-                .add(visit("own", json!({"elicitationId": "x", "url": "u"})), QuestionTiming::Soon),
-            questions.add(visit("none", json!({"url": "u"})), QuestionTiming::Soon),
-            questions.add(visit("another", json!({"url": "u"})), QuestionTiming::Soon),
+            questions.add(
+                visit("own", json!({"elicitationId": "x", "url": "u"})),
+                QuestionSendTime::Soon,
+            ),
+            questions.add(visit("none", json!({"url": "u"})), QuestionSendTime::Soon),
+            questions.add(visit("another", json!({"url": "u"})), QuestionSendTime::Soon),
         ];
         let asked = asked(&mut questions);
         let id = |key: &str| asked[key]["params"]["elicitationId"].clone();
@@ -226,8 +228,8 @@ mod tests {
     #[test]
     fn what_is_left_out_is_asked_again_and_the_rest_delivered() {
         let mut questions = RoundQuestions::default();
-        let mut first = questions.add(question(Some("a"), json!({})), QuestionTiming::Now);
-        let mut second = questions.add(question(Some("b"), json!({})), QuestionTiming::Now);
+        let mut first = questions.add(question(Some("a"), json!({})), QuestionSendTime::Now);
+        let mut second = questions.add(question(Some("b"), json!({})), QuestionSendTime::Now);
         questions.take_input_requests();
         let given = Bytes::from_static(b"{}");
         questions.apply_answers(
@@ -235,14 +237,14 @@ mod tests {
         );
         assert_eq!(second.try_recv(), Ok(Answer::Result(given)));
         assert!(first.try_recv().is_err());
-        assert_eq!(questions.timing(), Some(QuestionTiming::Now));
+        assert_eq!(questions.timing(), Some(QuestionSendTime::Now));
         assert_eq!(asked(&mut questions).as_object().unwrap().len(), 1);
     }
 
     #[test]
     fn a_question_taken_back_is_not_asked() {
         let mut questions = RoundQuestions::default();
-        drop(questions.add(question(None, json!({})), QuestionTiming::Soon));
+        drop(questions.add(question(None, json!({})), QuestionSendTime::Soon));
         assert_eq!(questions.timing(), None);
     }
 
@@ -250,8 +252,8 @@ mod tests {
     fn an_answer_that_came_first_is_used_once() {
         let mut questions =
             RoundQuestions::new([("a".to_owned(), Bytes::from_static(b"{}"))].into());
-        let mut first = questions.add(question(Some("a"), json!({})), QuestionTiming::Now);
-        let mut second = questions.add(question(Some("a"), json!({})), QuestionTiming::Now);
+        let mut first = questions.add(question(Some("a"), json!({})), QuestionSendTime::Now);
+        let mut second = questions.add(question(Some("a"), json!({})), QuestionSendTime::Now);
         assert!(first.try_recv().is_ok());
         assert!(second.try_recv().is_err());
     }

@@ -14,7 +14,7 @@ use toolgate_wire::view::{LogLevel, LogMessageParams};
 use toolgate_wire::{Frame, OwnedRequestId, method, to_single_line};
 
 use super::missing_capabilities::MissingCapabilities;
-use super::questions::{InputResponses, QuestionTiming, RoundQuestions};
+use super::questions::{InputResponses, QuestionSendTime, RoundQuestions};
 use super::{ModernRequestContext, ParkedCalls, StatelessClient};
 use crate::exchange::{ClientCapabilities, ResponseMode};
 use crate::peer::{ConnectionPeer, PeerId};
@@ -143,7 +143,7 @@ impl CallRounds {
     }
 
     /// Returns when the client must be asked.
-    pub(crate) fn question_timing(&self) -> Option<QuestionTiming> {
+    pub(crate) fn question_timing(&self) -> Option<QuestionSendTime> {
         self.state.lock().questions.timing()
     }
 
@@ -175,7 +175,7 @@ impl CallRounds {
     pub(crate) fn ask(
         &self,
         question: Question,
-        timing: QuestionTiming,
+        timing: QuestionSendTime,
     ) -> impl Future<Output = Answer> + Send + use<> {
         let answer = match self.answer_without_asking(question.kind) {
             Some(answer) => Err(answer),

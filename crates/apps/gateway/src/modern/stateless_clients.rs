@@ -18,11 +18,11 @@ use toolgate_host::{Answer, Caller, CallerId, Client, Interactor, Question, Ques
 use toolgate_wire::Frame;
 
 use super::subscription_counts::SubscriptionCounts;
-use super::{RequestEnvelope, SUPPORTED_REVISION};
+use super::{ClientMeta, SUPPORTED_REVISION};
 use crate::Gate;
 use crate::exchange::ClientCapabilities;
 use crate::peer::PeerId;
-use crate::peer_quota::{PeerEntry, PeerLimits};
+use crate::peer_quota::{PeerLimits, PeerQuotaEntry};
 use crate::principal::{ClientIdentity, ClientPrincipal};
 use crate::rejection::Rejection;
 use crate::session::parse_client;
@@ -52,7 +52,7 @@ impl Drop for StatelessClient {
     }
 }
 
-impl PeerEntry for Arc<StatelessClient> {
+impl PeerQuotaEntry for Arc<StatelessClient> {
     fn peer(&self) -> &PeerId {
         &self.peer
     }
@@ -89,7 +89,7 @@ impl StatelessClients {
     pub(crate) fn find_or_create(
         &self,
         identity: ClientIdentity,
-        envelope: &RequestEnvelope,
+        envelope: &ClientMeta,
         request: &Frame,
     ) -> Result<Arc<StatelessClient>, Rejection> {
         let (capabilities, client) = (envelope.capabilities.clone(), envelope.client.clone());

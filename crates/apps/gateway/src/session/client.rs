@@ -19,7 +19,7 @@ use crate::exchange::{Call, ClientCapabilities, InFlightRequests, MessageSink};
 const DEFAULT_LEVEL: LogLevel = LogLevel::Info;
 
 /// The client of one session.
-pub(crate) struct SessionClient {
+pub(crate) struct LegacySessionClient {
     scope: CallerId,
     revision: Revision,
     capabilities: ClientCapabilities,
@@ -35,7 +35,7 @@ pub(crate) struct SessionClient {
     pub(crate) pending_requests: InFlightRequests<Arc<Call>>,
 }
 
-impl SessionClient {
+impl LegacySessionClient {
     pub(crate) fn new(
         scope: CallerId,
         revision: Revision,
@@ -128,7 +128,7 @@ fn ready_answer<'a>(answer: Answer) -> BoxFuture<'a, Answer> {
 }
 
 /// The interactor for everything outside of calls.
-impl Interactor for SessionClient {
+impl Interactor for LegacySessionClient {
     fn scope(&self) -> CallerId {
         self.scope
     }

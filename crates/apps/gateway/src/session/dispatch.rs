@@ -11,7 +11,7 @@ use toolgate_wire::{
 
 use super::{LegacySession, notifications};
 use crate::exchange::{
-    self, AskingStrategy, BatchExchange, Call, CancelReason, Exchange, Outcome, ResponseMode,
+    self, BatchExchange, Call, CancelReason, Exchange, Outcome, QuestionDelivery, ResponseMode,
     RpcResponse, RunningCall,
 };
 use crate::rejection::Rejection;
@@ -166,7 +166,7 @@ impl LegacySession {
     }
 
     fn new_call(&self, response_mode: ResponseMode, is_list: bool) -> Arc<Call> {
-        Call::new(AskingStrategy::Requests(self.client.clone(), response_mode), is_list)
+        Call::new(QuestionDelivery::Requests(self.client.clone(), response_mode), is_list)
     }
 
     /// Registers a call and starts its work.

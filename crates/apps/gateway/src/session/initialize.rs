@@ -8,7 +8,7 @@ use toolgate_host::{Caller, CallerId, Client, GateError};
 use toolgate_model::ErrorCode;
 use toolgate_wire::{Era, Frame, OwnedRequestId, Revision, code, scan, string};
 
-use super::{LegacySession, SessionClient};
+use super::{LegacySession, LegacySessionClient};
 use crate::Gate;
 use crate::exchange::{MessageSink, RpcResponse};
 use crate::principal::ClientIdentity;
@@ -45,7 +45,7 @@ pub(crate) fn open_session(
     let (principal, caller_id) = (&identity.principal, CallerId::fresh());
     let capabilities = Bytes::copy_from_slice(object("capabilities").unwrap_or(b"{}"));
     let session_client =
-        Arc::new(SessionClient::new(caller_id, revision, &capabilities, gate.roots(), sink));
+        Arc::new(LegacySessionClient::new(caller_id, revision, &capabilities, gate.roots(), sink));
     let caller = Caller::new(caller_id, client, revision, capabilities, session_client.clone())
         .with_profile(profile)
         .with_result_owner(principal.to_gate_principal())

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use bytes::Bytes;
 use futures_util::future::join_all;
 use tokio::sync::{Notify, Semaphore, broadcast};
-use toolgate_host::keys::Keyring;
+use toolgate_host::keys::AccessKeyring;
 use toolgate_host::{
     Answer, Caller, CallerId, Client, GateError, GateEvent, Interactor, Question, QuestionKind,
     ServerName,
@@ -39,7 +39,7 @@ pub struct Script {
     pub(super) subscribed: Notify,
     /// What is configured to answer `roots/list`.
     pub(super) roots: Mutex<Option<Bytes>>,
-    keys: OnceLock<Arc<Keyring>>,
+    keys: OnceLock<Arc<AccessKeyring>>,
     /// Whether the posture is one that requires keys.
     pub(super) requires_key: AtomicBool,
 }
@@ -289,7 +289,7 @@ impl Script {
         self.release.notify_one();
     }
 
-    pub(crate) fn keys(&self) -> Option<&Arc<Keyring>> {
+    pub(crate) fn keys(&self) -> Option<&Arc<AccessKeyring>> {
         self.keys.get()
     }
 

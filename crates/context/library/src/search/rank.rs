@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::library_query::WeightedLibraryQuery;
-use super::term_matches::{TermMatcher, TermMatches};
+use super::term_matches::{QueryWordMatches, TermMatcher};
 use crate::PassageHit;
 use crate::prepared_document::searchable_path;
 use crate::totals::LibraryTotals;
@@ -42,10 +42,10 @@ pub(super) struct PassageCandidate {
 /// A candidate with its matches and its score.
 pub(super) struct RankedCandidate {
     pub(super) candidate: PassageCandidate,
-    pub(super) title: TermMatches,
-    heading: TermMatches,
-    path: TermMatches,
-    pub(super) body: TermMatches,
+    pub(super) title: QueryWordMatches,
+    heading: QueryWordMatches,
+    path: QueryWordMatches,
+    pub(super) body: QueryWordMatches,
     pub(super) score: f64,
 }
 

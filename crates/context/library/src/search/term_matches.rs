@@ -21,7 +21,7 @@ pub(super) struct TermMatcher {
 
 /// The terms of one text, and where the query's words occur in it.
 #[derive(Debug, Default)]
-pub(super) struct TermMatches {
+pub(super) struct QueryWordMatches {
     /// Its terms in order, without the additional terms of its own language.
     pub(super) terms: Vec<TermNumber>,
     /// The occurrences of the query's words, as word and position, in order.
@@ -55,7 +55,7 @@ impl TermMatcher {
         spelled
     }
 
-    pub(super) fn scan_text(&mut self, text: &str) -> TermMatches {
+    pub(super) fn scan_text(&mut self, text: &str) -> QueryWordMatches {
         let mut indexed = std::mem::take(&mut self.indexed);
         indexed.clear();
         self.indexer.index(text, &mut indexed);
@@ -75,7 +75,7 @@ impl TermMatcher {
             places = own;
         }
         self.indexed = indexed;
-        TermMatches { terms, places }
+        QueryWordMatches { terms, places }
     }
 
     fn term_number(&mut self, term: &str) -> TermNumber {
@@ -89,7 +89,7 @@ impl TermMatcher {
     }
 }
 
-impl TermMatches {
+impl QueryWordMatches {
     /// Adds `weight` to the count of each word, for each of its occurrences.
     pub(super) fn add_counts(&self, counts: &mut [f64], weight: f64) {
         for &(word, _) in &self.places {

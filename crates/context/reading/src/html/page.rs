@@ -1,7 +1,7 @@
 //! The text of a page under its headings, and the lines of the file it comes from.
 
 use crate::ParsedDocument;
-use crate::passage_builder::{DocumentBlockKind, LocationTracker};
+use crate::passage_builder::{BlockSplitting, PassageLocationTracker};
 use crate::section_builder::SectionBuilder;
 
 /// The maximum length of a title, in bytes.
@@ -30,7 +30,10 @@ impl Default for HtmlPage {
     fn default() -> Self {
         Self {
             text: String::new(),
-            sections: SectionBuilder::new(LocationTracker::Marked { marks: Vec::new(), at: 0 }),
+            sections: SectionBuilder::new(PassageLocationTracker::Marked {
+                marks: Vec::new(),
+                at: 0,
+            }),
             title: None,
             first_heading: None,
             line: 1,
@@ -118,11 +121,11 @@ impl HtmlPage {
     pub(super) fn end_block(&mut self) {
         self.needs_space = false;
         if self.heading.is_none() && !self.is_listing {
-            self.push_block(DocumentBlockKind::Prose);
+            self.push_block(BlockSplitting::Prose);
         }
     }
 
-    fn push_block(&mut self, kind: DocumentBlockKind) {
+    fn push_block(&mut self, kind: BlockSplitting) {
         let end = self.open + self.text[self.open..].trim_end().len();
         self.text.truncate(end);
         if end > self.open {
@@ -141,7 +144,7 @@ impl HtmlPage {
     /// Ends preformatted text.
     pub(super) fn end_listing(&mut self) {
         if std::mem::take(&mut self.is_listing) {
-            self.push_block(DocumentBlockKind::Whole);
+            self.push_block(BlockSplitting::Whole);
         }
     }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::outline::Outline;
-use crate::passage_builder::{DocumentBlockKind, PassageBuilder};
+use crate::passage_builder::{BlockSplitting, PassageBuilder};
 
 /// The length below which neighbouring items share a passage.
 const SMALL: usize = 600;
@@ -17,13 +17,13 @@ const MOST_NAMES: usize = 6;
 
 /// A segment under one heading.
 #[derive(Debug)]
-struct SourceSegment {
+struct SourceCodeSegment {
     range: Range<usize>,
     parent: String,
     names: Vec<String>,
 }
 
-impl SourceSegment {
+impl SourceCodeSegment {
     fn heading(&self) -> String {
         let names = self.names.join(", ");
         match (self.parent.is_empty(), names.is_empty()) {
@@ -33,7 +33,7 @@ impl SourceSegment {
         }
     }
 
-    fn can_merge(&self, next: &SourceSegment) -> bool {
+    fn can_merge(&self, next: &SourceCodeSegment) -> bool {
         let both = next.range.end - self.range.start;
         let are_siblings = self.parent == next.parent
             && self.names.len() + next.names.len() <= MOST_NAMES
@@ -44,15 +44,15 @@ impl SourceSegment {
 
 /// Merges small segments and passes them to the passage builder.
 #[derive(Debug)]
-pub(super) struct SegmentMerger<'a> {
+pub(super) struct SourceSegmentMerger<'a> {
     text: &'a str,
     passages: &'a mut PassageBuilder,
     /// The start of the current segment.
     start: usize,
-    pending: Option<SourceSegment>,
+    pending: Option<SourceCodeSegment>,
 }
 
-impl<'a> SegmentMerger<'a> {
+impl<'a> SourceSegmentMerger<'a> {
     pub(super) fn new(text: &'a str, passages: &'a mut PassageBuilder) -> Self {
         Self { text, passages, start: 0, pending: None }
     }
@@ -70,10 +70,10 @@ impl<'a> SegmentMerger<'a> {
         }
         let (parent, own) = outline.parent_and_own();
         let names = if own.is_empty() { Vec::new() } else { vec![own.to_owned()] };
-        self.add(SourceSegment { range, parent, names });
+        self.add(SourceCodeSegment { range, parent, names });
     }
 
-    fn add(&mut self, mut next: SourceSegment) {
+    fn add(&mut self, mut next: SourceCodeSegment) {
         match self.pending.take() {
             Some(mut waiting) if waiting.can_merge(&next) => {
                 waiting.range.end = next.range.end;
@@ -92,9 +92,9 @@ impl<'a> SegmentMerger<'a> {
         }
     }
 
-    fn emit(&mut self, segment: &SourceSegment) {
+    fn emit(&mut self, segment: &SourceCodeSegment) {
         let range = segment.range.clone();
-        self.passages.add(self.text, range, &segment.heading(), DocumentBlockKind::Whole);
+        self.passages.add(self.text, range, &segment.heading(), BlockSplitting::Whole);
     }
 
     /// Ends the last segment.

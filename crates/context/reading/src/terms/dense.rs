@@ -5,10 +5,10 @@
 
 use toolgate_terms::fold::{is_dense, is_han};
 
-use super::words::{ScanPurpose, WordSink};
+use super::words::{WordScanPurpose, WordSink};
 
 /// Passes the words of the run at the start to the sink. Returns its length.
-pub(super) fn take(text: &str, purpose: ScanPurpose, taker: &mut impl WordSink) -> usize {
+pub(super) fn take(text: &str, purpose: WordScanPurpose, taker: &mut impl WordSink) -> usize {
     let mut before = None;
     let mut end = 0;
     for (at, c) in text.char_indices() {
@@ -16,7 +16,7 @@ pub(super) fn take(text: &str, purpose: ScanPurpose, taker: &mut impl WordSink) 
             break;
         }
         end = at + c.len_utf8();
-        if purpose == ScanPurpose::Index && is_han(c) {
+        if purpose == WordScanPurpose::Index && is_han(c) {
             taker.take(&text[at..end]);
         }
         if let Some(before) = before {
@@ -25,7 +25,7 @@ pub(super) fn take(text: &str, purpose: ScanPurpose, taker: &mut impl WordSink) 
         before = Some(at);
     }
     let single = before == Some(0);
-    let is_taken = purpose == ScanPurpose::Index && text.chars().next().is_some_and(is_han);
+    let is_taken = purpose == WordScanPurpose::Index && text.chars().next().is_some_and(is_han);
     if single && !is_taken {
         taker.take(&text[..end]);
     }

@@ -19,7 +19,7 @@ const MOST_LETTERS: usize = 1 << 22;
 
 /// What is known about a word.
 #[derive(Debug)]
-pub(super) struct WordEntry {
+pub(super) struct CachedWord {
     term: Box<str>,
     pub(super) stop_word: StopWord,
     /// The number of the text in which it last occurred as a stop word.
@@ -30,7 +30,7 @@ pub(super) struct WordEntry {
 /// The cache.
 #[derive(Debug, Default)]
 pub(super) struct WordCache {
-    words: IndexMap<Box<str>, WordEntry, RandomState>,
+    words: IndexMap<Box<str>, CachedWord, RandomState>,
     /// The stems of words in the languages they were requested for.
     language_stems: HashMap<(usize, Language), Box<str>, RandomState>,
     /// The number of letters of all words and stems.
@@ -54,12 +54,12 @@ impl WordCache {
         language::push_term(word, &mut term);
         self.letters += word.len() + term.len();
         let (stop_word, is_latin) = (stop_words::lookup(word), language::is_latin(word));
-        let entry = WordEntry { term: term.into(), stop_word, seen: 0, is_latin };
+        let entry = CachedWord { term: term.into(), stop_word, seen: 0, is_latin };
         self.words.insert_full(word.into(), entry).0
     }
 
     /// Returns the entry of a word.
-    pub(super) fn entry_mut(&mut self, at: usize) -> &mut WordEntry {
+    pub(super) fn entry_mut(&mut self, at: usize) -> &mut CachedWord {
         &mut self.words[at]
     }
 

@@ -14,7 +14,7 @@ pub(super) const LONGEST: usize = 48;
 
 /// The purpose of scanning a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ScanPurpose {
+pub(super) enum WordScanPurpose {
     /// To index it.
     Index,
     /// To query: only the words that tell something.
@@ -40,7 +40,7 @@ pub(super) struct ScanBuffers {
 /// Passes the words of a text to a sink, in order.
 pub(super) fn scan(
     text: &str,
-    purpose: ScanPurpose,
+    purpose: WordScanPurpose,
     room: &mut ScanBuffers,
     taker: &mut impl WordSink,
 ) {
@@ -106,7 +106,7 @@ fn take_symbol(letter: &str, rest: &[u8], taker: &mut impl WordSink) -> bool {
 fn take_non_ascii(
     text: &str,
     at: usize,
-    purpose: ScanPurpose,
+    purpose: WordScanPurpose,
     room: &mut ScanBuffers,
     taker: &mut impl WordSink,
 ) -> usize {
@@ -174,13 +174,13 @@ pub(super) mod tests {
 
     pub(in super::super) fn kept(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        scan(text, ScanPurpose::Index, &mut ScanBuffers::default(), &mut words);
+        scan(text, WordScanPurpose::Index, &mut ScanBuffers::default(), &mut words);
         words
     }
 
     pub(in super::super) fn asked(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        scan(text, ScanPurpose::Query, &mut ScanBuffers::default(), &mut words);
+        scan(text, WordScanPurpose::Query, &mut ScanBuffers::default(), &mut words);
         words
     }
 

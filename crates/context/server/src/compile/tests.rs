@@ -4,7 +4,8 @@ use tempfile::TempDir;
 use toolgate_library::{DocumentOrigin, DocumentTrust, Library};
 
 use super::{
-    CompileOutcome, ResourceBody, ResourcePart, ResourceSnapshot, compile, digest, resource_key,
+    ResourceBody, ResourceCompileOutcome, ResourcePart, ResourceSnapshot, compile, digest,
+    resource_key,
 };
 use crate::error::ContextError;
 use crate::pdf::PdfReader;
@@ -32,7 +33,7 @@ fn resource(parts: Vec<ResourcePart>) -> ResourceSnapshot {
     ResourceSnapshot { server, uri, name: None, trust: DocumentTrust::Untrusted, parts }
 }
 
-async fn kept(library: &Library, resource: ResourceSnapshot) -> super::CompileReport {
+async fn kept(library: &Library, resource: ResourceSnapshot) -> super::ResourceCompileReport {
     compile(library, &PdfReader::disabled(), resource).await.unwrap()
 }
 
@@ -41,13 +42,13 @@ async fn a_resource_is_added_then_unchanged_then_changed() {
     let (_folder, library) = library().await;
     let page = |words: &str| resource(vec![text("w://page", "text/markdown", words)]);
     let first = kept(&library, page("# Plan\n\nold words\n")).await;
-    assert_eq!((first.outcome, first.title.as_str()), (CompileOutcome::Added, "Plan"));
+    assert_eq!((first.outcome, first.title.as_str()), (ResourceCompileOutcome::Added, "Plan"));
     assert_eq!(
         kept(&library, page("# Plan\n\nold words\n")).await.outcome,
-        CompileOutcome::Unchanged
+        ResourceCompileOutcome::Unchanged
     );
     let changed = kept(&library, page("# Plan\n\nnew words\n")).await;
-    assert_eq!(changed.outcome, CompileOutcome::Changed);
+    assert_eq!(changed.outcome, ResourceCompileOutcome::Changed);
     let card = library.find_document(&resource_key("wiki", "w://page")).await.unwrap().unwrap();
     assert_eq!(
         card.origin,
@@ -63,7 +64,10 @@ async fn trust_alone_changes_a_document() {
     let (_folder, library) = library().await;
     let page = |trust| ResourceSnapshot { trust, ..resource(vec![text("w://page", "", "words")]) };
     kept(&library, page(DocumentTrust::Untrusted)).await;
-    assert_eq!(kept(&library, page(DocumentTrust::Trusted)).await.outcome, CompileOutcome::Changed);
+    assert_eq!(
+        kept(&library, page(DocumentTrust::Trusted)).await.outcome,
+        ResourceCompileOutcome::Changed
+    );
     let card = library.find_document(&resource_key("wiki", "w://page")).await.unwrap().unwrap();
     assert_eq!(card.trust, DocumentTrust::Trusted);
 }

@@ -24,7 +24,7 @@ const COARSEST: i64 = 2000;
 #[derive(Debug, Default)]
 pub(super) struct IngestPlan {
     /// Files to read.
-    pub(super) tasks: Vec<ReadTask>,
+    pub(super) tasks: Vec<FileToRead>,
     /// Keys of documents to remove.
     pub(super) removed: Vec<String>,
     /// Keys of documents to mark as untrusted.
@@ -35,7 +35,7 @@ pub(super) struct IngestPlan {
 
 /// A file to read.
 #[derive(Debug)]
-pub(super) struct ReadTask {
+pub(super) struct FileToRead {
     pub(super) file: FileInfo,
     /// The digest of the stored document, if there is one.
     pub(super) known_digest: Option<Digest>,
@@ -86,7 +86,7 @@ impl IngestPlanner<'_> {
                 (None, Some(FileRefusal::Binary)) => report.binary += 1,
                 (None, Some(FileRefusal::Reason(why))) => report.skipped.add(found.key, why),
                 (stamp, _) => {
-                    plan.tasks.push(ReadTask {
+                    plan.tasks.push(FileToRead {
                         file: found,
                         known_digest: stamp.map(|stamp| stamp.digest),
                     });

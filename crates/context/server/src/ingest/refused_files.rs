@@ -19,11 +19,11 @@ pub(super) enum FileRefusal {
 }
 
 /// Refusals by file, each with the file's size and time.
-type RefusalMap = HashMap<String, (u64, i64, FileRefusal)>;
+type RefusedFileMap = HashMap<String, (u64, i64, FileRefusal)>;
 
 /// Files that were refused, until they change.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RefusedFiles(Arc<Mutex<RefusalMap>>);
+pub(super) struct RefusedFiles(Arc<Mutex<RefusedFileMap>>);
 
 impl RefusedFiles {
     /// Returns why this file was refused, if it has not changed since.
@@ -40,7 +40,7 @@ impl RefusedFiles {
         }
     }
 
-    fn files(&self) -> MutexGuard<'_, RefusalMap> {
+    fn files(&self) -> MutexGuard<'_, RefusedFileMap> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,7 +18,7 @@ use toolgate_library::{DocumentTrust, PreparedDocument, SourceStamp};
 use toolgate_reading::terms::TermIndexer;
 use toolgate_store::StoreError;
 
-use super::plan::{IngestPlan, ReadTask};
+use super::plan::{FileToRead, IngestPlan};
 use super::refused_files::FileRefusal;
 use super::walk::IngestRoot;
 use super::worker::{BUDGET, FileOutcome, IngestWorker, IngestedDocument};
@@ -44,7 +44,7 @@ const MOST_WORKERS: usize = 4;
 const STACK: usize = 16 << 20;
 
 /// A task and its outcome.
-type ReadTaskResult = (ReadTask, FileOutcome);
+type FileReadResult = (FileToRead, FileOutcome);
 
 /// Reads and stores the files of a plan, and removes the documents whose file is gone.
 pub(super) async fn run(
@@ -86,8 +86,8 @@ pub(super) async fn run(
 fn start_workers(
     ingest: &Ingester,
     root: &IngestRoot,
-    tasks: Vec<ReadTask>,
-) -> Result<mpsc::Receiver<ReadTaskResult>, ContextError> {
+    tasks: Vec<FileToRead>,
+) -> Result<mpsc::Receiver<FileReadResult>, ContextError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let workers = cores.min(MOST_WORKERS).min(tasks.len());
     let (sender, receiver) = mpsc::channel(MOST_CHANGES);
@@ -122,8 +122,8 @@ fn start_workers(
 
 fn run_worker(
     mut worker: IngestWorker,
-    next: impl Fn() -> Option<ReadTask>,
-    findings: &mpsc::Sender<ReadTaskResult>,
+    next: impl Fn() -> Option<FileToRead>,
+    findings: &mpsc::Sender<FileReadResult>,
 ) {
     while let Some(task) = next() {
         let outcome = worker.read(&task);
@@ -152,11 +152,11 @@ impl IngestBatch {
     fn add(
         &mut self,
         ingest: &Ingester,
-        task: ReadTask,
+        task: FileToRead,
         outcome: FileOutcome,
         report: &mut IngestReport,
     ) {
-        let ReadTask { file: found, known_digest: known } = task;
+        let FileToRead { file: found, known_digest: known } = task;
         self.begun.get_or_insert_with(Instant::now);
         match outcome {
             FileOutcome::Ingested(taken) => {

@@ -17,7 +17,7 @@ use toolgate_reading::{DecodedText, DocumentFormat, ParsedDocument, decode};
 use toolgate_store::open_regular_file;
 
 use super::IngestOptions;
-use super::plan::{self, ReadTask};
+use super::plan::{self, FileToRead};
 use super::refused_files::FileRefusal;
 use super::walk::FileInfo;
 use crate::pdf::PdfReader;
@@ -84,7 +84,7 @@ impl FileOutcome {
 
 impl IngestWorker {
     /// Reads a file.
-    pub(super) fn read(&mut self, task: &ReadTask) -> FileOutcome {
+    pub(super) fn read(&mut self, task: &FileToRead) -> FileOutcome {
         match catch_unwind(AssertUnwindSafe(|| self.try_read_file(task))) {
             Ok(outcome) => outcome.unwrap_or_else(|failure| failure),
             Err(_) => {
@@ -95,7 +95,7 @@ impl IngestWorker {
     }
 
     /// Reads a file. An error is an outcome, too.
-    fn try_read_file(&mut self, task: &ReadTask) -> Result<FileOutcome, FileOutcome> {
+    fn try_read_file(&mut self, task: &FileToRead) -> Result<FileOutcome, FileOutcome> {
         let mut file = open_regular_file(Path::new(&task.file.key))?;
         // The stamp uses the metadata from before reading, so a change while reading is found
         // later.

@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use toolgate_extraction::{DecisionStatus, ExtractedDecision, PassageSpan, extract_decisions};
+use toolgate_extraction::{
+    ExtractedDecision, ExtractedDecisionStatus, PassageSpan, extract_decisions,
+};
 use toolgate_host::local::{Tool, ToolOutput};
 
 use super::extraction_scope::{self, ExtractionScope};
 use super::{read_only_tool, schema};
-use crate::cite::{Quote, details_text, source_passages, span_text};
+use crate::cite::{PassageQuote, details_text, source_passages, span_text};
 use crate::service::ContextService;
 
 pub(super) fn tool(service: &ContextService) -> Tool {
@@ -54,7 +56,7 @@ pub(super) fn detail_schemas() -> Vec<(&'static str, Value)> {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct ExtractedDecisionJson {
     #[serde(flatten)]
-    pub quote: Quote,
+    pub quote: PassageQuote,
     reason: Option<String>,
     date: Option<String>,
     day: Option<String>,
@@ -66,7 +68,7 @@ impl ExtractedDecisionJson {
     /// Returns the decision as data. `words` returns the text of a span.
     pub(super) fn new(
         decision: ExtractedDecision,
-        quote: Quote,
+        quote: PassageQuote,
         words: impl Fn(PassageSpan) -> Option<String>,
     ) -> Self {
         Self {
@@ -76,9 +78,9 @@ impl ExtractedDecisionJson {
             day: decision.day,
             people: decision.people.into_iter().filter_map(&words).collect(),
             standing: match decision.status {
-                DecisionStatus::Accepted => "accepted",
-                DecisionStatus::Rejected => "rejected",
-                DecisionStatus::Superseded => "superseded",
+                ExtractedDecisionStatus::Accepted => "accepted",
+                ExtractedDecisionStatus::Rejected => "rejected",
+                ExtractedDecisionStatus::Superseded => "superseded",
             },
         }
     }
@@ -101,7 +103,7 @@ async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, 
     let found = extract_decisions(&source_passages(&scope.passages));
     let total = found.len();
     let decided = found.into_iter().take(scope.limit).filter_map(|it| {
-        let quote = Quote::from_span(it.span, &scope.passages)?;
+        let quote = PassageQuote::from_span(it.span, &scope.passages)?;
         Some(ExtractedDecisionJson::new(it, quote, |span| span_text(span, &scope.passages)))
     });
     let decided: Vec<_> = decided.collect();

@@ -5,7 +5,7 @@ use toolgate_host::local::ToolOutput;
 
 use super::schema;
 use crate::arguments::ToolArguments;
-use crate::cite::{Quote, format_quotes};
+use crate::cite::{PassageQuote, format_quotes};
 use crate::passage::{NOTICE, QuotedPassage};
 use crate::service::{ContextService, describe_store_error};
 
@@ -98,7 +98,7 @@ impl ExtractionScope {
         &self,
         (list, what): (&str, &str),
         items: Value,
-        quotes: &[(&Quote, String)],
+        quotes: &[(&PassageQuote, String)],
         total: usize,
     ) -> ToolOutput {
         let looked_at = self.passages.len();

@@ -7,7 +7,7 @@ use toolgate_host::local::{Tool, ToolOutput};
 
 use super::{read_only_tool, schema};
 use crate::arguments::ToolArguments;
-use crate::cite::{Quote, source_passages};
+use crate::cite::{PassageQuote, source_passages};
 use crate::passage::{NOTICE, QuotedPassage, format_passages};
 use crate::service::ContextService;
 
@@ -73,7 +73,7 @@ pub(super) fn output() -> Vec<(&'static str, Value)> {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct CitedSentence {
     #[serde(flatten)]
-    pub quote: Quote,
+    pub quote: PassageQuote,
     /// The number of the cited passage, from 1.
     pub citation: usize,
 }
@@ -98,7 +98,7 @@ impl GroundedAnswer {
         let answer = ground_answer(question, &source_passages(&found.passages), &share);
         let (mut cited, mut sentences): (Vec<usize>, Vec<CitedSentence>) = Default::default();
         for span in answer.sentences {
-            let Some(quote) = Quote::from_span(span, &found.passages) else { continue };
+            let Some(quote) = PassageQuote::from_span(span, &found.passages) else { continue };
             let place =
                 cited.iter().position(|index| *index == span.passage).unwrap_or_else(|| {
                     cited.push(span.passage);

@@ -10,7 +10,7 @@ use super::joined_passages::JoinedPassages;
 use super::open_loops::{self, OpenLoopJson};
 use super::{read_only_tool, schema};
 use crate::arguments::ToolArguments;
-use crate::cite::{Quote, format_quotes};
+use crate::cite::{PassageQuote, format_quotes};
 use crate::passage::{NOTICE, QuotedPassage};
 use crate::service::ContextService;
 
@@ -70,8 +70,9 @@ impl MeetingSource {
         Self { joined: JoinedPassages::of(&passages), passages }
     }
 
-    fn quote(&self, span: PassageSpan) -> Option<Quote> {
-        let mut quote = Quote::from_span(self.joined.to_passage_span(span)?, &self.passages)?;
+    fn quote(&self, span: PassageSpan) -> Option<PassageQuote> {
+        let mut quote =
+            PassageQuote::from_span(self.joined.to_passage_span(span)?, &self.passages)?;
         if quote.text.is_empty() {
             quote.text = self.joined.words(span)?.to_owned();
         }
@@ -82,7 +83,7 @@ impl MeetingSource {
         self.joined.words(span).map(str::to_owned)
     }
 
-    fn quotes(&self, spans: &[PassageSpan]) -> Vec<Quote> {
+    fn quotes(&self, spans: &[PassageSpan]) -> Vec<PassageQuote> {
         spans.iter().filter_map(|span| self.quote(*span)).take(MOST).collect()
     }
 
@@ -140,7 +141,7 @@ fn meeting_output(minutes: &MeetingSource) -> ToolOutput {
     let decisions: Vec<_> = decisions.take(MOST).collect();
     let actions = meeting.actions.into_iter().filter_map(|it| minutes.action_json(it));
     let actions: Vec<_> = actions.take(MOST).collect();
-    let mut all: Vec<(&Quote, String)> = Vec::new();
+    let mut all: Vec<(&PassageQuote, String)> = Vec::new();
     all.extend(attendees.iter().map(|it| (it, "attendee".to_owned())));
     all.extend(topics.iter().map(|it| (it, "topic".to_owned())));
     all.extend(decisions.iter().map(|it| (&it.quote, format!("decision, {}", it.details()))));

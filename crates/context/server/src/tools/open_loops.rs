@@ -7,7 +7,7 @@ use toolgate_host::local::{Tool, ToolOutput};
 
 use super::extraction_scope::{self, ExtractionScope};
 use super::{read_only_tool, schema};
-use crate::cite::{Quote, details_text, source_passages, span_text};
+use crate::cite::{PassageQuote, details_text, source_passages, span_text};
 use crate::service::ContextService;
 
 pub(super) fn tool(service: &ContextService) -> Tool {
@@ -44,7 +44,7 @@ pub(super) fn detail_schemas() -> [(&'static str, Value); 3] {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct OpenLoopJson {
     #[serde(flatten)]
-    pub quote: Quote,
+    pub quote: PassageQuote,
     /// The kind; none for an action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<&'static str>,
@@ -57,7 +57,7 @@ impl OpenLoopJson {
     /// Returns the open loop as data. `words` returns the text of a span.
     pub(super) fn new(
         open: OpenLoop,
-        quote: Quote,
+        quote: PassageQuote,
         words: impl Fn(PassageSpan) -> Option<String>,
     ) -> Self {
         let kind = match open.kind {
@@ -81,7 +81,7 @@ async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, 
     let found = extract_open_loops(&source_passages(&scope.passages));
     let total = found.len();
     let open = found.into_iter().take(scope.limit).filter_map(|it| {
-        let quote = Quote::from_span(it.span, &scope.passages)?;
+        let quote = PassageQuote::from_span(it.span, &scope.passages)?;
         Some(OpenLoopJson::new(it, quote, |span| span_text(span, &scope.passages)))
     });
     let open: Vec<_> = open.collect();

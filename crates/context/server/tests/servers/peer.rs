@@ -7,7 +7,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
-use toolgate_host::local::LocalServer;
+use toolgate_host::local::InProcessServer;
 
 /// How the client's model answers a sampling request.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    pub async fn meet(server: &LocalServer, model: Model) -> Self {
+    pub async fn meet(server: &InProcessServer, model: Model) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let server = server.clone();
         tokio::spawn(async move {

@@ -9,7 +9,7 @@ use toolgate_context::{
     SourceStamp,
 };
 use toolgate_context::{gateway_server, tools_server};
-use toolgate_host::local::LocalServer;
+use toolgate_host::local::InProcessServer;
 use toolgate_model::Digest;
 use toolgate_reading::{DocumentFormat, read};
 
@@ -113,7 +113,7 @@ impl Room {
         LibraryHandle::at(self.file())
     }
 
-    pub fn tools(&self, names: Names) -> LocalServer {
+    pub fn tools(&self, names: Names) -> InProcessServer {
         tools_server(
             self.shelf(),
             names,

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::{counted, decided, tool};
 use crate::chain::ChainHead;
 use crate::checkpoint::{self, CheckpointWriter};
-use crate::disk::{AppendFile, Disk, RealDisk};
+use crate::disk::{AppendFile, JournalDisk, RealDisk};
 use crate::key::CheckpointSigner;
 use crate::{
     EntryEvent, Journal, JournalEvent, JournalPaths, JournalPosition, JournalPublicKey,
@@ -65,7 +65,7 @@ fn full() -> io::Error {
     io::Error::from(io::ErrorKind::StorageFull)
 }
 
-impl Disk for Simulated {
+impl JournalDisk for Simulated {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         if self.fails() { Err(full()) } else { RealDisk.create_folder(path) }
     }

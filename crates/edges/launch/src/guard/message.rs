@@ -125,7 +125,7 @@ fn read_exact(leash: BorrowedFd<'_>, mut into: &mut [u8]) -> io::Result<()> {
 
 /// The step at which a helper failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HelperStep {
+pub(crate) enum LaunchHelperStep {
     Request = 1,
     Session,
     Namespace,
@@ -133,12 +133,12 @@ pub(crate) enum HelperStep {
     Exec,
 }
 
-impl HelperStep {
+impl LaunchHelperStep {
     const ALL: [Self; 5] = [Self::Request, Self::Session, Self::Namespace, Self::Fork, Self::Exec];
 
     /// Attributes a system error to this step.
-    pub(crate) fn failed<E: Into<io::Error>>(self) -> impl Fn(E) -> HelperFailure {
-        move |error| HelperFailure {
+    pub(crate) fn failed<E: Into<io::Error>>(self) -> impl Fn(E) -> LaunchHelperFailure {
+        move |error| LaunchHelperFailure {
             step: self,
             errno: error.into().raw_os_error().unwrap_or(libc::EPROTO),
         }
@@ -158,18 +158,18 @@ impl HelperStep {
 
 /// The step that failed, with the system's error number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HelperFailure {
-    pub(crate) step: HelperStep,
+pub(crate) struct LaunchHelperFailure {
+    pub(crate) step: LaunchHelperStep,
     pub(crate) errno: i32,
 }
 
 /// A report of a helper to the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HelperReport {
+pub(crate) enum LaunchHelperReport {
     /// The program runs with this process id.
     Started(i32),
     /// The program did not start.
-    Failed(HelperFailure),
+    Failed(LaunchHelperFailure),
     /// The program and its tree have ended, with this wait status.
     Exited(i32),
 }
@@ -177,7 +177,7 @@ pub(crate) enum HelperReport {
 /// The size of every report. A fixed size needs no framing.
 pub(crate) const REPORT_SIZE: usize = 6;
 
-impl HelperReport {
+impl LaunchHelperReport {
     pub(crate) fn encode(self) -> [u8; REPORT_SIZE] {
         let (tag, step, number) = match self {
             Self::Started(pid) => (b'S', 0, pid),
@@ -191,10 +191,10 @@ impl HelperReport {
     pub(crate) fn decode(bytes: [u8; REPORT_SIZE]) -> io::Result<Self> {
         let [tag, step, number @ ..] = bytes;
         let number = i32::from_le_bytes(number);
-        let failed_at = || HelperStep::ALL.into_iter().find(|known| *known as u8 == step);
+        let failed_at = || LaunchHelperStep::ALL.into_iter().find(|known| *known as u8 == step);
         match (tag, failed_at()) {
             (b'S', _) => Ok(Self::Started(number)),
-            (b'F', Some(step)) => Ok(Self::Failed(HelperFailure { step, errno: number })),
+            (b'F', Some(step)) => Ok(Self::Failed(LaunchHelperFailure { step, errno: number })),
             (b'X', _) => Ok(Self::Exited(number)),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
@@ -247,14 +247,15 @@ mod tests {
 
     #[test]
     fn every_report_survives_its_encoding() {
-        let failures =
-            HelperStep::ALL.map(|step| HelperReport::Failed(HelperFailure { step, errno: 13 }));
-        for report in
-            [HelperReport::Started(4711), HelperReport::Exited(-1)].into_iter().chain(failures)
+        let failures = LaunchHelperStep::ALL
+            .map(|step| LaunchHelperReport::Failed(LaunchHelperFailure { step, errno: 13 }));
+        for report in [LaunchHelperReport::Started(4711), LaunchHelperReport::Exited(-1)]
+            .into_iter()
+            .chain(failures)
         {
-            assert_eq!(HelperReport::decode(report.encode()).unwrap(), report);
+            assert_eq!(LaunchHelperReport::decode(report.encode()).unwrap(), report);
         }
-        assert!(HelperReport::decode([0; REPORT_SIZE]).is_err());
-        assert!(HelperReport::decode([b'F', 99, 0, 0, 0, 0]).is_err());
+        assert!(LaunchHelperReport::decode([0; REPORT_SIZE]).is_err());
+        assert!(LaunchHelperReport::decode([b'F', 99, 0, 0, 0, 0]).is_err());
     }
 }

@@ -15,7 +15,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, set_child_subreaper,
 };
 
-use super::message::{HelperReport, HelperStep, SpawnRequest};
+use super::message::{LaunchHelperReport, LaunchHelperStep, SpawnRequest};
 use super::namespace;
 use crate::sys;
 
@@ -39,13 +39,13 @@ pub(super) fn run(
     let started = start(request).and_then(|server| Ok((server, outer_pid(server, outside)?)));
     match started {
         Ok((server, number)) => {
-            reports.write_all(&HelperReport::Started(number).encode())?;
+            reports.write_all(&LaunchHelperReport::Started(number).encode())?;
             let status = reap_until_ended(server)?;
-            reports.write_all(&HelperReport::Exited(status).encode())
+            reports.write_all(&LaunchHelperReport::Exited(status).encode())
         }
-        Err(error) => {
-            reports.write_all(&HelperReport::Failed(HelperStep::Exec.failed()(error)).encode())
-        }
+        Err(error) => reports.write_all(
+            &LaunchHelperReport::Failed(LaunchHelperStep::Exec.failed()(error)).encode(),
+        ),
     }
 }
 

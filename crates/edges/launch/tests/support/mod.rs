@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use toolgate_launch::{ChildProcess, HelperProgram, LaunchSpec, Launcher, TreeGuarantee};
+use toolgate_launch::{ChildProcess, LaunchHelperProgram, LaunchSpec, Launcher, TreeGuarantee};
 
 /// A program that is its own helper.
 pub const PROBE: &str = env!("CARGO_BIN_EXE_launch-probe");
@@ -22,7 +22,7 @@ pub const ALL: [TreeGuarantee; 3] =
 
 /// A launcher of exactly this strength.
 pub fn launcher(guarantee: TreeGuarantee) -> Launcher {
-    let launcher = Launcher::new(HelperProgram::at_path(PROBE)).with_ceiling(guarantee);
+    let launcher = Launcher::new(LaunchHelperProgram::at_path(PROBE)).with_ceiling(guarantee);
     assert_eq!(launcher.guarantee(), guarantee, "these tests need PID namespaces");
     launcher
 }

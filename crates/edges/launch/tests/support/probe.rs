@@ -7,7 +7,7 @@ use std::io::{BufRead, Read};
 use std::process::ExitCode;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use toolgate_launch::{ChildProcess, HelperProgram, LaunchSpec, Launcher, TreeGuarantee};
+use toolgate_launch::{ChildProcess, LaunchHelperProgram, LaunchSpec, Launcher, TreeGuarantee};
 
 fn main() -> ExitCode {
     if let Some(code) = toolgate_launch::helper_main() {
@@ -81,7 +81,7 @@ fn gateway(mode: &str, marker: &str, scripts: &[&str]) {
             "namespace" => TreeGuarantee::Namespace,
             _ => TreeGuarantee::Subreaper,
         };
-        let launcher = Launcher::new(HelperProgram::current()).with_ceiling(ceiling);
+        let launcher = Launcher::new(LaunchHelperProgram::current()).with_ceiling(ceiling);
         assert_eq!(launcher.guarantee(), ceiling, "{}", launcher.guarantee());
         let mut children = Vec::new();
         for script in scripts {

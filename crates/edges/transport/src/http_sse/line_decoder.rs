@@ -15,12 +15,12 @@ use crate::sse::{SseField, SseToken, SseTokenizer, extend_bounded};
 #[derive(Debug, Default)]
 pub(super) struct SseLineDecoder {
     tokenizer: SseTokenizer,
-    event: SseLineEvent,
+    event: PartialSseEvent,
 }
 
 /// The event that is being decoded.
 #[derive(Debug, Default)]
-struct SseLineEvent {
+struct PartialSseEvent {
     name: Vec<u8>,
     has_data: bool,
     post_url: Vec<u8>,
@@ -49,7 +49,7 @@ impl SseLineDecoder {
     }
 }
 
-impl SseLineEvent {
+impl PartialSseEvent {
     fn take_token(&mut self, token: SseToken<'_>, lines: &mut BytesMut) {
         match token {
             SseToken::Field(SseField::Event) => self.name.clear(),

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const IGNORED: BodyLimits = BodyLimits { memory: 64 << 10, total: 64 << 10 };
 
 /// The failure of a post, reported to the receiving side.
-pub(super) enum PostReport {
+pub(super) enum PostFailureReport {
     /// A line that replaces an answer that will not come.
     FailureResponse(BytesMut),
     /// The server no longer knows the session.
@@ -57,12 +57,12 @@ impl MessagePoster {
     pub(super) fn start(
         self,
         input: DuplexStream,
-    ) -> (impl Future<Output = ()>, mpsc::Receiver<PostReport>) {
+    ) -> (impl Future<Output = ()>, mpsc::Receiver<PostFailureReport>) {
         let (reports, receiver) = mpsc::channel(REPORTS);
         (Arc::new(self).run(input, reports), receiver)
     }
 
-    async fn run(self: Arc<Self>, input: DuplexStream, reports: mpsc::Sender<PostReport>) {
+    async fn run(self: Arc<Self>, input: DuplexStream, reports: mpsc::Sender<PostFailureReport>) {
         let mut lines = LineReader::new(input, BodyLimits::INTERNAL);
         let mut slow = JoinSet::new();
         loop {
@@ -84,7 +84,7 @@ impl MessagePoster {
     }
 
     /// Posts one message and reports a failure.
-    async fn deliver(self: Arc<Self>, message: Bytes, reports: mpsc::Sender<PostReport>) {
+    async fn deliver(self: Arc<Self>, message: Bytes, reports: mpsc::Sender<PostFailureReport>) {
         let posted = timeout(PATIENCE, self.post(&message)).await;
         let report = posted.unwrap_or_else(|_| {
             self.failure_report(&message, "server did not accept the message in time")
@@ -95,15 +95,15 @@ impl MessagePoster {
         }
     }
 
-    fn failure_report(&self, message: &[u8], reason: &str) -> Option<PostReport> {
+    fn failure_report(&self, message: &[u8], reason: &str) -> Option<PostFailureReport> {
         let answer = (self.failure_responder)(message, reason)?;
         let mut line = BytesMut::from(&answer[..]);
         line.extend_from_slice(b"\n");
-        Some(PostReport::FailureResponse(line))
+        Some(PostFailureReport::FailureResponse(line))
     }
 
     /// Posts one message. Returns the failure to report, if there is one.
-    async fn post(&self, message: &Bytes) -> Option<PostReport> {
+    async fn post(&self, message: &Bytes) -> Option<PostFailureReport> {
         let (headers, body) = (self.headers.clone(), message.clone());
         let reply = match self.endpoint.send(Method::POST, headers, body).await {
             Ok(reply) => reply,
@@ -117,7 +117,7 @@ impl MessagePoster {
             StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 let code = status.as_u16();
                 let reason = format!("server no longer accepts messages (HTTP {code})");
-                Some(PostReport::SessionEnded(reason))
+                Some(PostFailureReport::SessionEnded(reason))
             }
             _ => {
                 let code = status.as_u16();

@@ -19,14 +19,14 @@ use crate::{CheckedCatalog, FleetError, Pool, listing};
 
 /// Records when each list was last read.
 #[derive(Debug, Default)]
-pub(crate) struct RefreshState {
+pub(crate) struct ListRefreshTimes {
     /// For each kind, when the last successful read began. Later changes are not included.
     read_at: Mutex<[Option<Instant>; CapabilityKind::ALL.len()]>,
     /// Held while lists are read and published, one reader at a time.
     reading: tokio::sync::Mutex<()>,
 }
 
-impl RefreshState {
+impl ListRefreshTimes {
     fn note(&self, kinds: &[CapabilityKind], begun: Instant) {
         let mut read_at = self.read_at.lock();
         for kind in kinds {

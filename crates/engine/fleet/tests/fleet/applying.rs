@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolgate_fleet::{ApplyReport, DRAIN_LIMIT, FleetEvent, FleetServer};
+use toolgate_fleet::{DRAIN_LIMIT, FleetApplyReport, FleetEvent, FleetServer};
 use toolgate_model::{
     ConfigScope, ErrorCode, Origin, ServerName, ServerSpec, ServerState, StartBlock, ToolSelection,
 };
@@ -33,7 +33,7 @@ async fn what_is_declared_anew_touches_only_what_differs() {
     let applied = fleet.apply(first).await;
     assert_eq!(
         applied,
-        ApplyReport { added: names(&["a", "b", "c", "it"]), ..ApplyReport::default() }
+        FleetApplyReport { added: names(&["a", "b", "c", "it"]), ..FleetApplyReport::default() }
     );
     fleet.wait_settled(|_| true).await;
     let process = pid(call(&fleet, "quick")).await;
@@ -45,7 +45,7 @@ async fn what_is_declared_anew_touches_only_what_differs() {
     let moved = at_line(7, member("it", "1"));
     let second = vec![member("a", "2"), blocked, member("d", "1"), moved.clone()];
     let applied = fleet.apply(second).await;
-    let expected = ApplyReport {
+    let expected = FleetApplyReport {
         added: names(&["d"]),
         changed: names(&["a", "b"]),
         removed: names(&["c"]),

@@ -17,8 +17,10 @@ mod subscriptions;
 
 use std::sync::Arc;
 
-use toolgate_fleet::{ConnectReport, DRAIN_LIMIT, Fleet, FleetBuilder, FleetServer, PhaseReport};
-use toolgate_launch::{HelperProgram, Launcher};
+use toolgate_fleet::{
+    ConnectPhaseReport, ConnectReport, DRAIN_LIMIT, Fleet, FleetBuilder, FleetServer,
+};
+use toolgate_launch::{LaunchHelperProgram, Launcher};
 use toolgate_model::{ConfigScope, Origin, ServerName, ServerSpec, TransportSpec};
 use toolgate_store::StateStore;
 
@@ -51,11 +53,11 @@ fn forgetful() -> Fleet {
 }
 
 fn without_servers(store: Option<Arc<StateStore>>) -> Fleet {
-    let launcher = Launcher::new(HelperProgram::none());
+    let launcher = Launcher::new(LaunchHelperProgram::none());
     FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN_LIMIT }.build()
 }
 
 fn details(report: &ConnectReport) -> Vec<String> {
-    let told = |phase: &PhaseReport| phase.detail.clone();
+    let told = |phase: &ConnectPhaseReport| phase.detail.clone();
     report.phases.iter().filter_map(told).collect()
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use toolgate_fleet::{DRAIN_LIMIT, Fleet, FleetBuilder, FleetError, FleetEvent};
-use toolgate_launch::{HelperProgram, Launcher};
+use toolgate_launch::{LaunchHelperProgram, Launcher};
 use toolgate_model::{Secret, ServerSpec, ServerState, ServerTimeouts, StdioSpec, TransportSpec};
 use toolgate_session::CallerId;
 
@@ -41,7 +41,7 @@ pub fn holding(hold: &Path, label: &str) -> ServerSpec {
 }
 
 pub fn draining(drain: Duration) -> Fleet {
-    let launcher = Launcher::new(HelperProgram::none());
+    let launcher = Launcher::new(LaunchHelperProgram::none());
     FleetBuilder { launcher, store: None, roots: Vec::new(), drain }.build()
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use toolgate_store::{KeptResult, ResultSection, ResultStore, ResultWriter};
+use toolgate_store::{KeptResult, KeptResultWriter, ResultSection, ResultStore};
 use toolgate_transport::chunked_message::ChunkedMessage;
 use toolgate_wire::large::{DetachedValues, JsonStringDecoder};
 use toolgate_wire::{Frame, Span};
@@ -69,7 +69,7 @@ fn filled_len(text: &Bytes, aside: Option<&Arc<DetachedValues>>) -> u64 {
 /// Writes the blocks one after another, each on its own line. Structured output is written if there
 /// is no text.
 fn write_text(
-    draft: &mut ResultWriter,
+    draft: &mut KeptResultWriter,
     aside: Option<&Arc<DetachedValues>>,
     survey: &ResultLayout,
 ) -> io::Result<()> {
@@ -95,7 +95,7 @@ fn write_text(
 
 /// Decodes and writes a raw string, detached or not.
 fn write_string(
-    draft: &mut ResultWriter,
+    draft: &mut KeptResultWriter,
     raw: &[u8],
     aside: Option<&Arc<DetachedValues>>,
 ) -> io::Result<()> {
@@ -117,7 +117,7 @@ fn write_string(
 
 /// Writes raw JSON as sent.
 fn copy(
-    draft: &mut ResultWriter,
+    draft: &mut KeptResultWriter,
     raw: Bytes,
     aside: Option<&Arc<DetachedValues>>,
 ) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use std::io;
 
 use toolgate_store::{KeptResult, ResultSection};
-use toolgate_wire::large::LargeMessageSource as _;
+use toolgate_wire::large::LargeResponseReader as _;
 
 /// A range of text and its position in the section.
 #[derive(Debug, PartialEq, Eq)]

@@ -19,12 +19,12 @@ pub(super) struct ResultQuery {
     pub(super) offset: u64,
     pub(super) length: Option<u64>,
     pub(super) lines: Option<(u64, u64)>,
-    pub(super) search: Option<TextSearch>,
+    pub(super) search: Option<ResultTextSearch>,
 }
 
 /// A text to find.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TextSearch {
+pub(super) struct ResultTextSearch {
     pub(super) text: String,
     pub(super) context: u64,
     /// Whether the search is case-sensitive.
@@ -119,7 +119,7 @@ impl ResultQuery {
             let context = said("context").map(|context| number("context", context)).transpose()?;
             let context = context.unwrap_or(CONTEXT).min(CONTEXT_AT_MOST);
             let exact = matches!(said("case"), Some("true" | "1" | "exact"));
-            self.search = Some(TextSearch { text: text.to_owned(), context, exact });
+            self.search = Some(ResultTextSearch { text: text.to_owned(), context, exact });
         }
         Ok(())
     }

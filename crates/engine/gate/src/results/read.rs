@@ -6,12 +6,12 @@ use std::sync::Arc;
 use toolgate_model::ErrorCode;
 use toolgate_store::{KeptResult, ResultSection};
 use toolgate_wire::large::{
-    DetachedValue, DetachedValueKind, DetachedValues, LargeMessageSource as _, PlaceholderToken,
+    DetachedValue, DetachedValueKind, DetachedValues, LargeResponseReader as _, PlaceholderToken,
 };
 use toolgate_wire::{Frame, Revision, method, string};
 
 use super::page::{ResultPage, page};
-use super::query::{ResultQuery, TextSearch};
+use super::query::{ResultQuery, ResultTextSearch};
 use super::search::{self, TextMatches};
 use super::{META, PREFIX, result_not_found, unreadable};
 use crate::present::own_result;
@@ -185,7 +185,7 @@ fn search_excerpt(
     kept: &KeptResult,
     section: &ResultSection,
     query: &ResultQuery,
-    search: &TextSearch,
+    search: &ResultTextSearch,
     room: ReadLimits,
 ) -> io::Result<ResultExcerpt> {
     let TextMatches { places, mut more } =

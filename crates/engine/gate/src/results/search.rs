@@ -8,7 +8,7 @@ use std::io;
 use toolgate_store::{KeptResult, ResultSection};
 
 use super::page::page;
-use super::query::TextSearch;
+use super::query::ResultTextSearch;
 
 /// How many bytes are searched at a time.
 const WINDOW: u64 = 256 << 10;
@@ -26,7 +26,7 @@ pub(super) struct TextMatches {
 pub(super) fn find(
     kept: &KeptResult,
     section: &ResultSection,
-    search: &TextSearch,
+    search: &ResultTextSearch,
     from: u64,
     most: usize,
 ) -> io::Result<TextMatches> {
@@ -120,7 +120,7 @@ mod tests {
 
     fn places(text: &str, wanted: &str, exact: bool) -> Vec<(u64, u64)> {
         let (kept, section) = kept(text);
-        let search = TextSearch { text: wanted.to_owned(), context: 0, exact };
+        let search = ResultTextSearch { text: wanted.to_owned(), context: 0, exact };
         find(&kept, &section, &search, 0, 1000).unwrap().places
     }
 
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn the_rest_is_told_of() {
         let (kept, section) = kept(&"ab".repeat(100));
-        let search = TextSearch { text: "b".into(), context: 0, exact: false };
+        let search = ResultTextSearch { text: "b".into(), context: 0, exact: false };
         let found = find(&kept, &section, &search, 10, 3).unwrap();
         assert_eq!(
             found,

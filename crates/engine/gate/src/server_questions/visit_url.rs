@@ -14,7 +14,7 @@ use url::{Host, Url};
 use crate::present::failure_instead;
 
 /// A URL that may be shown.
-pub(super) struct VettedUrl {
+pub(super) struct VettedElicitationUrl {
     /// The host and port, in punycode.
     pub(super) host: String,
     /// The URL in ASCII, if it was not.
@@ -22,7 +22,7 @@ pub(super) struct VettedUrl {
 }
 
 /// Checks a URL; the error says why it must not be shown.
-pub(super) fn vet_url(address: &str) -> Result<VettedUrl, &'static str> {
+pub(super) fn vet_url(address: &str) -> Result<VettedElicitationUrl, &'static str> {
     if address.chars().any(|c| is_invisible(c) || c.is_whitespace() || c == '\\') {
         return Err("its URL contains invisible or blank characters");
     }
@@ -47,7 +47,7 @@ pub(super) fn vet_url(address: &str) -> Result<VettedUrl, &'static str> {
         None => host.to_owned(),
     };
     let spelled = (!address.is_ascii()).then(|| url.to_string());
-    Ok(VettedUrl { host, ascii: spelled })
+    Ok(VettedElicitationUrl { host, ascii: spelled })
 }
 
 /// Returns true if the authority contains `@`, even with an empty user name.

@@ -18,7 +18,7 @@ use super::outcome::TaskOutcome;
 use super::progress::ProgressReporter;
 use super::questions::TaskQuestions;
 use super::table::TaskTable;
-use super::task::{Task, TaskRoute};
+use super::task::{Task, TaskFormatPair};
 use super::task_servers::ToolTaskMode;
 use super::upstream::UpstreamTask;
 use super::wait::TaskWaiter;
@@ -132,8 +132,8 @@ impl OutboundCall<'_> {
     }
 
     /// Creates the entry for a new task.
-    fn new_task(&self, route: TaskRoute, task: &[u8]) -> Result<Task, GateError> {
-        let goes_on = !matches!(route, TaskRoute::Stored);
+    fn new_task(&self, route: TaskFormatPair, task: &[u8]) -> Result<Task, GateError> {
+        let goes_on = !matches!(route, TaskFormatPair::Stored);
         let begun = Task::new(self.caller, self.pool.is_per_caller(), self.tool, route, task);
         let begun = begun.ok_or_else(unreadable)?;
         Ok(if goes_on { begun.with_lease(self.pool.lease_for_task()) } else { begun })
@@ -142,7 +142,7 @@ impl OutboundCall<'_> {
     async fn call_direct(&self, form: TaskFormat, table: &TaskTable) -> Result<Frame, CallError> {
         let answer = self.send(self.unchanged_request()).await?;
         if let Some(task) = tasks::task_in_result(answer.result().unwrap_or_default(), form) {
-            table.add(self.new_task(TaskRoute::Direct(form), task)?);
+            table.add(self.new_task(TaskFormatPair::Direct(form), task)?);
         }
         Ok(answer)
     }
@@ -154,7 +154,7 @@ impl OutboundCall<'_> {
         let Some(result) = answer.result() else { return Ok(answer) };
         let created = match tasks::task_in_result(result, TaskFormat::Extension) {
             Some(task) => {
-                let route = TaskRoute::SessionOnExtension(Mutex::default());
+                let route = TaskFormatPair::SessionOnExtension(Mutex::default());
                 table.add(self.new_task(route, task)?);
                 tasks::creation_result(task, TaskFormat::Extension, TaskFormat::Session)
             }
@@ -171,7 +171,7 @@ impl OutboundCall<'_> {
         let ttl = asked.map_or(HELD, Duration::from_millis).min(HELD_AT_MOST);
         let id = fresh_id().ok_or_else(unreadable)?;
         let finished = tasks::completed_task(&id, &now(), ttl);
-        let task = table.add(self.new_task(TaskRoute::Stored, &finished)?);
+        let task = table.add(self.new_task(TaskFormatPair::Stored, &finished)?);
         table.set_outcome(&task, TaskOutcome::Result(result));
         Ok(tasks::creation_result(&finished, TaskFormat::Extension, TaskFormat::Session))
     }
@@ -184,7 +184,7 @@ impl OutboundCall<'_> {
             return Ok(answer);
         };
         let inbox = TaskQuestions::new(self.caller.id, self.caller.capabilities.clone());
-        table.add(self.new_task(TaskRoute::ExtensionOnSession(inbox), task)?);
+        table.add(self.new_task(TaskFormatPair::ExtensionOnSession(inbox), task)?);
         let created = tasks::creation_result(task, TaskFormat::Session, TaskFormat::Extension);
         Ok(own_response(&created.ok_or_else(unreadable)?)?)
     }

@@ -13,7 +13,7 @@ use toolgate_session::{Interactor, OutboundRequest, SessionError};
 use toolgate_wire::{Era, Frame, MessageKind, code, method};
 
 use super::outcome::TaskOutcome;
-use super::task::{Task, TaskRoute};
+use super::task::{Task, TaskFormatPair};
 use super::upstream::UpstreamTask;
 use super::wait::PATIENCE;
 use super::{
@@ -67,14 +67,14 @@ impl Gate {
         }
         let about = TaskRequest { gate: self, task: &task, caller };
         match &task.route {
-            TaskRoute::Direct(form) => about.forward_direct(request, *form, port).await,
-            TaskRoute::SessionOnExtension(answered) => {
+            TaskFormatPair::Direct(form) => about.forward_direct(request, *form, port).await,
+            TaskFormatPair::SessionOnExtension(answered) => {
                 session_on_extension::handle_request(&about, request, answered, port).await
             }
-            TaskRoute::ExtensionOnSession(inbox) => {
+            TaskFormatPair::ExtensionOnSession(inbox) => {
                 extension_on_session::handle_request(&about, request, inbox).await
             }
-            TaskRoute::Stored => about.answer_stored(request),
+            TaskFormatPair::Stored => about.answer_stored(request),
         }
     }
 

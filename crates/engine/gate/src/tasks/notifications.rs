@@ -8,7 +8,7 @@ use toolgate_model::ServerName;
 use toolgate_wire::{Frame, build, method};
 
 use super::methods::TaskRequest;
-use super::task::{Task, TaskRoute};
+use super::task::{Task, TaskFormatPair};
 use super::{extension_on_session, own_frame};
 use crate::{Caller, Gate, GateEvent};
 
@@ -17,7 +17,7 @@ impl Gate {
     /// server sends no notifications, the caller has to keep polling.
     pub fn watch_task(&self, caller: &Caller, id: &str) -> bool {
         let Ok(task) = self.tasks.find(caller, id) else { return false };
-        if !matches!(task.route, TaskRoute::Stored)
+        if !matches!(task.route, TaskFormatPair::Stored)
             && let Ok(pool) = task.pool(&self.fleet)
         {
             task.watch(pool);
@@ -35,31 +35,31 @@ impl Gate {
         let params = frame.params().unwrap_or_default();
         let terminal = TaskView::of(params, task.route.server_form())?.status.is_terminal();
         let frame = match &task.route {
-            TaskRoute::Direct(form) if !frame.is(status_method(*form)) => return None,
-            TaskRoute::Direct(_) => {
+            TaskFormatPair::Direct(form) if !frame.is(status_method(*form)) => return None,
+            TaskFormatPair::Direct(_) => {
                 task.observe(params);
                 frame
             }
             // A cancelled task stays cancelled, whatever its server reports.
-            TaskRoute::SessionOnExtension(_) if task.outcome().is_some() => return None,
-            TaskRoute::SessionOnExtension(_) => {
+            TaskFormatPair::SessionOnExtension(_) if task.outcome().is_some() => return None,
+            TaskFormatPair::SessionOnExtension(_) => {
                 task.observe(params);
                 let state =
                     tasks::convert_task(params, TaskFormat::Extension, TaskFormat::Session)?;
                 own_frame(build::notification(method::TASKS_STATUS, Some(&state))).ok()?
             }
             // While the gate waits for the outcome, it learns the status there.
-            TaskRoute::ExtensionOnSession(inbox) if inbox.is_listening() && !terminal => {
+            TaskFormatPair::ExtensionOnSession(inbox) if inbox.is_listening() && !terminal => {
                 return None;
             }
-            TaskRoute::ExtensionOnSession(inbox) => {
+            TaskFormatPair::ExtensionOnSession(inbox) => {
                 // One lookup at a time, however often the server notifies.
                 if let Some(turn) = inbox.try_start_lookup() {
                     tokio::spawn(send_details(Arc::downgrade(self), task.clone(), turn));
                 }
                 return None;
             }
-            TaskRoute::Stored => return None,
+            TaskFormatPair::Stored => return None,
         };
         Some(event(&task, frame))
     }
@@ -68,7 +68,8 @@ impl Gate {
 /// Sends the extension's notification, which contains all that `tasks/get` returns and so needs a
 /// lookup.
 async fn send_details(gate: Weak<Gate>, task: Arc<Task>, _turn: OwnedSemaphorePermit) {
-    let (Some(gate), TaskRoute::ExtensionOnSession(inbox)) = (gate.upgrade(), &task.route) else {
+    let (Some(gate), TaskFormatPair::ExtensionOnSession(inbox)) = (gate.upgrade(), &task.route)
+    else {
         return;
     };
     let about = TaskRequest { gate: &gate, task: &task, caller: &task.caller };

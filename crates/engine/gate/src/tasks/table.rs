@@ -13,7 +13,7 @@ use toolgate_fleet::Fleet;
 use toolgate_model::ServerName;
 
 use super::outcome::TaskOutcome;
-use super::task::{Task, TaskRoute};
+use super::task::{Task, TaskFormatPair};
 use crate::caller::Principal;
 use crate::{Caller, CallerId, GateError};
 
@@ -193,7 +193,7 @@ impl TaskTableState {
             let Some(at) = self.ended.pop_first() else { return };
             let Some(task) = self.tasks.get(&at).cloned() else { continue };
             self.kept_bytes -= task.unsettle().map_or(0, |outcome| outcome.weight());
-            if matches!(task.route, TaskRoute::Stored) {
+            if matches!(task.route, TaskFormatPair::Stored) {
                 self.remove(at);
             }
         }
@@ -234,7 +234,7 @@ mod tests {
         Arc::new(Caller::new(id, Client::default(), Revision::V2025_11_25, capabilities, ambient))
     }
 
-    fn begun(caller: &Arc<Caller>, id: &str, route: TaskRoute) -> Task {
+    fn begun(caller: &Arc<Caller>, id: &str, route: TaskFormatPair) -> Task {
         let server = ServerName::new("s").unwrap();
         let tool = CapabilityId { server, kind: CapabilityKind::Tool, name: "t".into() };
         let seen = format!("{{\"taskId\":\"{id}\",\"status\":\"working\"}}");
@@ -244,9 +244,9 @@ mod tests {
     #[tokio::test]
     async fn who_begins_too_many_tasks_loses_his_own_oldest() {
         let (table, many, few) = (TaskTable::default(), caller(), caller());
-        table.add(begun(&few, "few", TaskRoute::Direct(TaskFormat::Session)));
+        table.add(begun(&few, "few", TaskFormatPair::Direct(TaskFormat::Session)));
         for n in 0..=MAX_OWN {
-            table.add(begun(&many, &format!("{n}"), TaskRoute::Direct(TaskFormat::Session)));
+            table.add(begun(&many, &format!("{n}"), TaskFormatPair::Direct(TaskFormat::Session)));
         }
         assert!(table.find(&many, "0").is_err());
         assert!(table.find(&many, "1").is_ok());
@@ -260,9 +260,9 @@ mod tests {
     async fn kept_results_make_way_for_newer_ones() {
         let (table, me) = (TaskTable::default(), caller());
         let large = || TaskOutcome::Result(vec![b' '; MAX_KEPT / 2 + 1].into());
-        let fetched = table.add(begun(&me, "a", TaskRoute::Direct(TaskFormat::Session)));
-        let held = table.add(begun(&me, "b", TaskRoute::Stored));
-        let newest = table.add(begun(&me, "c", TaskRoute::Stored));
+        let fetched = table.add(begun(&me, "a", TaskFormatPair::Direct(TaskFormat::Session)));
+        let held = table.add(begun(&me, "b", TaskFormatPair::Stored));
+        let newest = table.add(begun(&me, "c", TaskFormatPair::Stored));
         for task in [&fetched, &held, &newest] {
             table.set_outcome(task, large());
         }
@@ -277,8 +277,8 @@ mod tests {
     #[tokio::test]
     async fn an_id_that_two_servers_use_is_nobodys_to_guess() {
         let (table, me) = (TaskTable::default(), caller());
-        table.add(begun(&me, "x", TaskRoute::Direct(TaskFormat::Session)));
-        let mut other = begun(&me, "x", TaskRoute::Direct(TaskFormat::Session));
+        table.add(begun(&me, "x", TaskFormatPair::Direct(TaskFormat::Session)));
+        let mut other = begun(&me, "x", TaskFormatPair::Direct(TaskFormat::Session));
         other.tool.server = ServerName::new("r").unwrap();
         table.add(other);
         let refused = table.find(&me, "x").err().unwrap();
@@ -294,7 +294,7 @@ mod tests {
         };
         let (one, two, three) = (visit(), visit(), visit());
         for who in [&one, &two] {
-            table.add(begun(who, "1", TaskRoute::Direct(TaskFormat::Session)));
+            table.add(begun(who, "1", TaskFormatPair::Direct(TaskFormat::Session)));
         }
         for who in [&one, &two] {
             assert_eq!(table.find(who, "1").unwrap().caller.id, who.id);
@@ -306,7 +306,7 @@ mod tests {
     async fn a_task_that_is_kept_for_no_time_can_still_be_asked_after() {
         let (table, me) = (TaskTable::default(), caller());
         let zero = br#"{"taskId":"z","status":"working","ttl":0}"#;
-        let known = begun(&me, "z", TaskRoute::Direct(TaskFormat::Session));
+        let known = begun(&me, "z", TaskFormatPair::Direct(TaskFormat::Session));
         known.observe(zero);
         table.add(known);
         tokio::time::sleep(Duration::from_secs(59)).await;
@@ -318,7 +318,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_task_is_open_until_it_ends_or_nobody_looks() {
         let (table, me, they) = (TaskTable::default(), caller(), caller());
-        let task = table.add(begun(&me, "o", TaskRoute::Direct(TaskFormat::Session)));
+        let task = table.add(begun(&me, "o", TaskFormatPair::Direct(TaskFormat::Session)));
         assert!(table.has_open(me.id, |_| true));
         assert!(!table.has_open(me.id, |_| false), "it runs where others are, too");
         assert!(!table.has_open(they.id, |_| true));
@@ -333,7 +333,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_said_of_another_task_is_not_heard_and_results_are_not_kept() {
         let me = caller();
-        let task = begun(&me, "x", TaskRoute::Direct(TaskFormat::Extension));
+        let task = begun(&me, "x", TaskFormatPair::Direct(TaskFormat::Extension));
         task.observe(br#"{"taskId":"y","status":"completed"}"#);
         assert!(task.is_open());
         let result = "r".repeat(1 << 20);

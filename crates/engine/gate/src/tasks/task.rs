@@ -25,7 +25,7 @@ const SHORTEST: Duration = Duration::from_secs(60);
 const UNATTENDED: Duration = Duration::from_secs(3600);
 
 /// The formats on both sides of a task.
-pub(super) enum TaskRoute {
+pub(super) enum TaskFormatPair {
     /// Caller and server use the same format.
     Direct(TaskFormat),
     /// The caller uses the format of 2025-11-25, the server the extension's. Holds the keys of the
@@ -37,7 +37,7 @@ pub(super) enum TaskRoute {
     Stored,
 }
 
-impl TaskRoute {
+impl TaskFormatPair {
     /// Returns the caller's format.
     pub(super) fn client_form(&self) -> TaskFormat {
         match self {
@@ -67,7 +67,7 @@ pub(crate) struct Task {
     pub(super) caller: Arc<Caller>,
     /// Whether that connection belongs to this caller alone.
     own: bool,
-    pub(super) route: TaskRoute,
+    pub(super) route: TaskFormatPair,
     /// The background job that removes the task when it expires.
     expiry: OnceLock<AbortHandle>,
     /// The pool that was asked to report on the task, if any.
@@ -94,7 +94,7 @@ impl Task {
         caller: &Arc<Caller>,
         own: bool,
         tool: &CapabilityId,
-        route: TaskRoute,
+        route: TaskFormatPair,
         seen: &[u8],
     ) -> Option<Self> {
         let view =
@@ -224,7 +224,7 @@ impl Task {
             pool.unwatch_task(&self.id);
         }
         self.release_server();
-        if let TaskRoute::ExtensionOnSession(inbox) = &self.route {
+        if let TaskFormatPair::ExtensionOnSession(inbox) = &self.route {
             inbox.stop();
         }
     }

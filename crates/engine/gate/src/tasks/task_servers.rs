@@ -21,23 +21,23 @@ pub(crate) enum ToolTaskMode {
 
 /// The servers that run tasks.
 #[derive(Default)]
-pub(crate) struct TaskServers {
-    servers: HashMap<ServerName, TaskServer>,
+pub(crate) struct TaskCapableServers {
+    servers: HashMap<ServerName, TaskCapableServer>,
 }
 
 /// A server that runs tasks.
-struct TaskServer {
+struct TaskCapableServer {
     form: TaskFormat,
     /// The tools that may or must be called as tasks of 2025-11-25.
     tools: HashMap<Arc<str>, TaskSupport>,
 }
 
-impl TaskServers {
+impl TaskCapableServers {
     pub(crate) fn of(offered: &[OfferedCatalog]) -> Self {
         let tasked = |offered: &OfferedCatalog| {
             let catalog = &offered.checked.catalog;
             let form = TaskFormat::of_server(catalog.protocol, &catalog.capabilities)?;
-            Some((offered.server().clone(), TaskServer { form, tools: task_tools(catalog) }))
+            Some((offered.server().clone(), TaskCapableServer { form, tools: task_tools(catalog) }))
         };
         Self { servers: offered.iter().filter_map(tasked).collect() }
     }

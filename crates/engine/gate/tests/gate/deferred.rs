@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast::error::TryRecvError;
 use toolgate_exposure::NamingOptions;
 use toolgate_gate::{Gate, GateEvent, GatewaySettings};
-use toolgate_model::{CapabilityKind, ExposureMode, PrefixMode, Profile, ServerSpec, ToolSpec};
+use toolgate_model::{CapabilityKind, DeclaredTool, ExposureMode, PrefixMode, Profile, ServerSpec};
 use toolgate_search::tokens::estimate;
 use toolgate_wire::Revision;
 
@@ -168,7 +168,7 @@ async fn call_read_only_tool_says_that_it_only_reads_and_calls_nothing_else() {
     let server = weather();
     let (gate, fleet) = empty(searching(ExposureMode::Search));
     let mut tools = spec("s");
-    let read = ToolSpec { tags: Some(vec!["read-only".into()]), ..ToolSpec::default() };
+    let read = DeclaredTool { tags: Some(vec!["read-only".into()]), ..DeclaredTool::default() };
     tools.selection.tools.insert("forecast".into(), read);
     fleet.add_server(member(tools, &server)).await;
     fleet.wait_settled(|_| true).await;

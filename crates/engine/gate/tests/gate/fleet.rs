@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
 use toolgate_fleet::{BuiltInServer, DRAIN_LIMIT, Fleet, FleetBuilder, FleetServer};
 use toolgate_gate::{Caller, CallerId, Client, Gate, GateError, GatewaySettings};
-use toolgate_launch::{HelperProgram, Launcher};
+use toolgate_launch::{LaunchHelperProgram, Launcher};
 use toolgate_model::{
     CapabilityKind, DeclaredProfile, Origin, PoolScope, Profile, Profiles, ServerName, ServerSpec,
     TransportSpec,
@@ -156,7 +156,7 @@ pub async fn gate(
 }
 
 pub fn empty(manner: impl Into<GatewaySettings>) -> (Arc<Gate>, Arc<Fleet>) {
-    let launcher = Launcher::new(HelperProgram::none());
+    let launcher = Launcher::new(LaunchHelperProgram::none());
     let fleet = Arc::new(
         FleetBuilder { launcher, store: None, roots: Vec::new(), drain: DRAIN_LIMIT }.build(),
     );

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolgate_fleet::{BuiltInServer, Fleet, FleetServer};
 use toolgate_gate::{Gate, GateEvent};
 use toolgate_model::{
-    CapabilityKind, Origin, PrefixMode, ServerName, ServerSpec, ToolSelection, ToolSpec,
+    CapabilityKind, DeclaredTool, Origin, PrefixMode, ServerName, ServerSpec, ToolSelection,
     TransportSpec,
 };
 use toolgate_wire::Revision;
@@ -79,7 +79,8 @@ async fn a_choice_takes_effect_at_once_and_is_told() {
     assert_eq!(listed(&gate, Revision::LATEST_LEGACY).await.len(), 3);
     all_is_told().await;
     let mut events = gate.events();
-    let only = [("write".to_owned(), ToolSpec::default()), ("rite".into(), ToolSpec::default())];
+    let only =
+        [("write".to_owned(), DeclaredTool::default()), ("rite".into(), DeclaredTool::default())];
     let chosen =
         ToolSelection { listed_only: true, tools: only.into(), ..ToolSelection::default() };
     let applied = fleet.apply(vec![member(&server, chosen)]).await;

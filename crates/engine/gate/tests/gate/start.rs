@@ -9,7 +9,7 @@ use tokio::io::DuplexStream;
 use tokio::time::Instant;
 use toolgate_fleet::{BuiltInServer, DRAIN_LIMIT, FleetBuilder};
 use toolgate_gate::{Gate, GateEvent};
-use toolgate_launch::{HelperProgram, Launcher};
+use toolgate_launch::{LaunchHelperProgram, Launcher};
 use toolgate_model::{CapabilityKind, PoolScope, PrefixMode, ServerState};
 use toolgate_store::StateStore;
 
@@ -100,7 +100,7 @@ async fn servers_come_and_go_while_the_gate_stands() {
 async fn a_server_that_never_came_up_is_waited_for_twice_and_never_again() {
     let store: Arc<StateStore> = Arc::new(StateStore::in_memory().await.unwrap());
     for in_vain in [false, false, true, true] {
-        let (launcher, store) = (Launcher::new(HelperProgram::none()), Some(store.clone()));
+        let (launcher, store) = (Launcher::new(LaunchHelperProgram::none()), Some(store.clone()));
         let fleet = FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN_LIMIT }.build();
         let fleet = Arc::new(fleet);
         let gate = Gate::new(fleet.clone(), PrefixMode::default());

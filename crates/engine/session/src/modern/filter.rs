@@ -17,13 +17,13 @@ const LISTS: [(&str, &str, &[CapabilityKind]); 3] = [
 
 /// What a server declared that it can report.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ListenCapabilities {
+pub(crate) struct ServerListenCapabilities {
     lists: Vec<&'static str>,
     pub(crate) resources: bool,
     pub(crate) tasks: bool,
 }
 
-impl ListenCapabilities {
+impl ServerListenCapabilities {
     pub(crate) fn of(welcome: &HandshakeResult) -> Self {
         let declared = &welcome.capabilities;
         let says = |path: &[&str]| {
@@ -44,7 +44,7 @@ impl ListenCapabilities {
     }
 
     /// Builds the filter for these targets. Returns `None` if there is nothing to listen for.
-    pub(crate) fn filter(&self, wanted: &ListenTargets) -> Option<String> {
+    pub(crate) fn filter(&self, wanted: &ListenSubjects) -> Option<String> {
         let lists = self.lists.iter().map(|list| format!("\"{list}\":true"));
         let named = [("resourceSubscriptions", &wanted.uris), ("taskIds", &wanted.tasks)];
         let named = named.into_iter().filter(|(_, texts)| !texts.is_empty());
@@ -61,7 +61,7 @@ fn array(texts: &BTreeSet<String>) -> String {
 
 /// The resources and tasks that callers want reports about, in addition to the lists.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ListenTargets {
+pub(crate) struct ListenSubjects {
     /// Incremented with every change.
     pub(crate) generation: u64,
     pub(crate) uris: BTreeSet<String>,
@@ -95,8 +95,8 @@ mod tests {
     use bytes::Bytes;
     use toolgate_wire::Revision;
 
-    fn offer(capabilities: &'static str) -> ListenCapabilities {
-        ListenCapabilities::of(&HandshakeResult {
+    fn offer(capabilities: &'static str) -> ServerListenCapabilities {
+        ServerListenCapabilities::of(&HandshakeResult {
             protocol: Revision::V2026_07_28,
             capabilities: Bytes::from_static(capabilities.as_bytes()),
             server_info: Bytes::new(),
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn only_what_is_declared_or_wanted_is_listened_for() {
         let offer_of_tools = offer(r#"{"tools":{"listChanged":true},"prompts":{}}"#);
-        let mut wanted = ListenTargets::default();
+        let mut wanted = ListenSubjects::default();
         let filter = offer_of_tools.filter(&wanted);
         assert_eq!(filter.as_deref(), Some(r#"{"toolsListChanged":true}"#));
         assert_eq!(offer(r#"{"tools":{}}"#).filter(&wanted), None);

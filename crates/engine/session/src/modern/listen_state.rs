@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 use toolgate_wire::{Frame, RequestId, code, meta, scan};
 
-use super::filter::{AcknowledgedFilter, ListenCapabilities, ListenTargets};
+use super::filter::{AcknowledgedFilter, ListenSubjects, ServerListenCapabilities};
 use crate::SessionError;
 use crate::core::SessionCore;
 use crate::session::fail_on_error;
@@ -20,7 +20,7 @@ pub(crate) struct ListenState {
     signals: mpsc::UnboundedSender<ListenSignal>,
     /// Taken by the listen task.
     inbox: Mutex<Option<mpsc::UnboundedReceiver<ListenSignal>>>,
-    targets: watch::Sender<ListenTargets>,
+    targets: watch::Sender<ListenSubjects>,
     status: watch::Sender<ListenStatus>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct ListenStatus {
 impl Default for ListenState {
     fn default() -> Self {
         let (signals, inbox) = mpsc::unbounded_channel();
-        let wanted = ListenTargets { generation: 1, ..ListenTargets::default() };
+        let wanted = ListenSubjects { generation: 1, ..ListenSubjects::default() };
         let (wanted, heard) = (watch::Sender::new(wanted), watch::Sender::default());
         Self { signals, inbox: Mutex::new(Some(inbox)), targets: wanted, status: heard }
     }
@@ -110,7 +110,7 @@ impl ListenState {
     }
 
     /// Changes the targets. Returns their generation.
-    pub(crate) fn update_targets(&self, change: impl FnOnce(&mut ListenTargets) -> bool) -> u64 {
+    pub(crate) fn update_targets(&self, change: impl FnOnce(&mut ListenSubjects) -> bool) -> u64 {
         self.targets.send_if_modified(|wanted| {
             let changed = change(wanted);
             wanted.generation += u64::from(changed);
@@ -122,7 +122,7 @@ impl ListenState {
     /// Returns the receivers for the listen task. Returns `None` after the first call.
     pub(super) fn take_receivers(
         &self,
-    ) -> Option<(mpsc::UnboundedReceiver<ListenSignal>, watch::Receiver<ListenTargets>)> {
+    ) -> Option<(mpsc::UnboundedReceiver<ListenSignal>, watch::Receiver<ListenSubjects>)> {
         let inbox = self.inbox.lock().take();
         inbox.zip(Some(self.targets.subscribe()))
     }
@@ -157,7 +157,7 @@ fn number(id: RequestId<'_>) -> Option<u64> {
 /// Subscribes to a resource and waits until the server agrees.
 pub(crate) async fn subscribe(
     core: &SessionCore,
-    offer: &ListenCapabilities,
+    offer: &ServerListenCapabilities,
     uri: &str,
 ) -> Result<(), SessionError> {
     let refused =

@@ -12,7 +12,7 @@ use super::listen_state::{ListenEnd, ListenSignal, PREFIX};
 use super::{envelope, post};
 use crate::SessionError;
 use crate::core::{SessionCore, SessionTransport};
-use crate::http::{self, HttpLink, StreamPosition};
+use crate::http::{self, HttpTransport, StreamPosition};
 use crate::inbound::{self, MessageSource};
 use crate::large;
 
@@ -64,7 +64,7 @@ fn id(number: u64) -> String {
 }
 
 /// Reads the stream until it ends and signals the end.
-async fn read(core: Arc<SessionCore>, link: Arc<HttpLink>, number: u64, request: Bytes) {
+async fn read(core: Arc<SessionCore>, link: Arc<HttpTransport>, number: u64, request: Bytes) {
     let loss = match read_stream(&core, &link, &id(number), request).await {
         Ok(()) => ListenEnd::Ended("the stream ended".into()),
         Err(SessionError::Status { status: 500.., text }) => ListenEnd::Ended(text),
@@ -78,7 +78,7 @@ async fn read(core: Arc<SessionCore>, link: Arc<HttpLink>, number: u64, request:
 
 async fn read_stream(
     core: &Arc<SessionCore>,
-    link: &HttpLink,
+    link: &HttpTransport,
     id: &str,
     request: Bytes,
 ) -> Result<(), SessionError> {

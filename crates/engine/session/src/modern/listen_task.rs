@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use toolgate_wire::{Frame, MessageLimits, build, code, method, string};
 
-use super::filter::{AcknowledgedFilter, ListenCapabilities, ListenTargets};
+use super::filter::{AcknowledgedFilter, ListenSubjects, ServerListenCapabilities};
 use super::listen_state::{ListenEnd, ListenSignal, ListenStatus};
 use super::{listen_stream::ListenGuard, rounds};
 use crate::SessionError;
@@ -30,7 +30,7 @@ const STEADY: Duration = Duration::from_secs(30);
 /// Starts the listen task.
 pub(crate) fn start(
     core: Arc<SessionCore>,
-    capabilities: ListenCapabilities,
+    capabilities: ServerListenCapabilities,
 ) -> Option<JoinHandle<()>> {
     let (inbox, targets) = core.listen_state.take_receivers()?;
     let mut task = ListenTask {
@@ -52,9 +52,9 @@ pub(crate) fn start(
 /// The state of the listen task.
 struct ListenTask {
     core: Arc<SessionCore>,
-    capabilities: ListenCapabilities,
+    capabilities: ServerListenCapabilities,
     inbox: mpsc::UnboundedReceiver<ListenSignal>,
-    targets: watch::Receiver<ListenTargets>,
+    targets: watch::Receiver<ListenSubjects>,
     /// The filter that the server acknowledged last.
     last_acknowledged: AcknowledgedFilter,
     /// True if reports may have been missed since then.
@@ -108,7 +108,7 @@ impl ListenTask {
     /// Opens a listen request and waits on it. `old` stays open until the new one is acknowledged.
     async fn listen_once(
         &mut self,
-        wanted: &ListenTargets,
+        wanted: &ListenSubjects,
         filter: &str,
         mut old: Option<ListenGuard>,
     ) -> ListenOutcome {
@@ -159,7 +159,7 @@ impl ListenTask {
 
     /// Handles an acknowledgement. After a gap, reports everything as changed that may have
     /// changed.
-    fn handle_acknowledgement(&mut self, wanted: &ListenTargets, honoured: AcknowledgedFilter) {
+    fn handle_acknowledgement(&mut self, wanted: &ListenSubjects, honoured: AcknowledgedFilter) {
         if std::mem::take(&mut self.gap) {
             for kind in &honoured.lists {
                 self.core.event_handler.on_list_changed(*kind);
@@ -183,7 +183,7 @@ impl ListenTask {
 
     /// Handles a lost listen request: waits for the retry delay, or until the targets change if a
     /// retry is useless. Returns the reason if the connection ended.
-    async fn handle_end(&mut self, wanted: &ListenTargets, loss: ListenEnd) -> Option<String> {
+    async fn handle_end(&mut self, wanted: &ListenSubjects, loss: ListenEnd) -> Option<String> {
         let server = &self.core.server;
         let outline = loss.outline();
         tracing::debug!(target: "toolgate::session", %server, outline, "a listen request ended");

@@ -6,13 +6,13 @@ use toolgate_wire::{Frame, MessageKind};
 
 use crate::SessionError;
 use crate::core::SessionCore;
-use crate::http::{self as carrier, HttpLink};
+use crate::http::{self as carrier, HttpTransport};
 
 /// Reads a response with an error status: returns the JSON-RPC error it carries, or fails with the
 /// status.
 pub(crate) async fn read_error_response(
     core: &SessionCore,
-    link: &HttpLink,
+    link: &HttpTransport,
     id: &str,
     reply: HttpResponse,
 ) -> Result<Frame, SessionError> {

@@ -20,7 +20,7 @@ use toolgate_wire::{Era, Frame, Revision, code, method, scan, string};
 use super::envelope::{self, MODERN_REVISION};
 use crate::core::{SessionCore, SessionTransport};
 use crate::exchange::{self, SendOptions};
-use crate::http::{self, HttpLink};
+use crate::http::{self, HttpTransport};
 use crate::{HandshakeResult, SessionError, SessionOptions, handshake};
 
 /// How long to wait for the answer to the probe on a pipe.
@@ -159,7 +159,7 @@ fn is_modern_answer(late: Result<Frame, SessionError>) -> bool {
 /// Sends the probe on HTTP.
 async fn post_probe(
     core: &Arc<SessionCore>,
-    link: &HttpLink,
+    link: &HttpTransport,
 ) -> Result<ProbeVerdict, SessionError> {
     let id = core.next_id();
     let capabilities = core.default_interactor.capabilities();

@@ -6,10 +6,10 @@
 use std::cell::RefCell;
 
 use toolgate_model::{
-    Diagnostic, DiagnosticSeverity, ErrorCode, Origin, ServerName, SourceExcerpt,
+    Diagnostic, DiagnosticExcerpt, DiagnosticSeverity, ErrorCode, Origin, ServerName,
 };
 
-use super::excerpt::{ExcerptKind, ExcerptLine, excerpt, token};
+use super::excerpt::{ExcerptLine, ExcerptVisibility, excerpt, token};
 use super::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
 use crate::{FileRef, VariableSyntax};
 
@@ -141,15 +141,15 @@ impl<'a> FileDiagnostics<'a> {
 
     /// Returns an excerpt with the token at an offset and the key before it, and nothing else of
     /// the line.
-    fn excerpt(&self, offset: usize, shows: bool) -> Option<SourceExcerpt> {
+    fn excerpt(&self, offset: usize, shows: bool) -> Option<DiagnosticExcerpt> {
         let (_, start) = self.line_of(offset);
         let before = self.text.get(start..offset)?;
         let after = self.text.get(offset..)?.lines().next().unwrap_or_default();
         let spot = match shows {
-            _ if self.keys.binary_search(&offset).is_ok() => ExcerptKind::Key,
-            _ if self.keys.is_empty() && self.is_header(before, after) => ExcerptKind::Key,
-            true => ExcerptKind::Word,
-            false => ExcerptKind::Hidden,
+            _ if self.keys.binary_search(&offset).is_ok() => ExcerptVisibility::Key,
+            _ if self.keys.is_empty() && self.is_header(before, after) => ExcerptVisibility::Key,
+            true => ExcerptVisibility::Word,
+            false => ExcerptVisibility::Hidden,
         };
         let key = self.key_before(start, offset).map(|key| key - start);
         excerpt(&ExcerptLine { before, after, key }, spot)

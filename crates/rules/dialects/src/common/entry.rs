@@ -21,9 +21,9 @@ use crate::dialect_format::{DialectFormat, ParsedEntry};
 use crate::{VariableSyntax, template};
 
 /// Reads a field into the spec.
-pub(crate) type ReadField = fn(&mut TableFields<'_>, &mut ServerSpec);
+pub(crate) type ServerFieldReader = fn(&mut TableFields<'_>, &mut ServerSpec);
 /// Writes a field of the spec, and removes it there.
-pub(crate) type WriteField = fn(&mut ServerSpec, &mut EntryWriter<'_>);
+pub(crate) type ServerFieldWriter = fn(&mut ServerSpec, &mut EntryWriter<'_>);
 
 /// One field of an entry, or a few that belong together.
 pub(crate) enum EntryField {
@@ -51,9 +51,9 @@ pub(crate) enum EntryField {
     /// Fields that only the host uses. They are kept, and written at the end.
     Kept(&'static [&'static str]),
     /// Fields with their own rules.
-    Other(ReadField, WriteField),
+    Other(ServerFieldReader, ServerFieldWriter),
     /// Fields that are only read, because others express the same, or to warn about them.
-    ReadOnly(ReadField),
+    ReadOnly(ServerFieldReader),
 }
 
 /// A single time limit.

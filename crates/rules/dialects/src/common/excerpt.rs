@@ -3,7 +3,7 @@
 //! Keys are shown. Of values, only text that cannot be a credential is shown: brackets, `true`,
 //! `false`, `null`, and values that the reader marks as harmless. The rest of the line is left out.
 
-use toolgate_model::SourceExcerpt;
+use toolgate_model::DiagnosticExcerpt;
 
 /// The maximum width of a token, and of the key before it.
 const WIDEST: usize = 80;
@@ -18,7 +18,7 @@ const HARMLESS_VALUES: [&str; 3] = ["true", "false", "null"];
 
 /// How much of the text at a position may be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExcerptKind {
+pub(super) enum ExcerptVisibility {
     /// A key.
     Key,
     /// A value that is not a credential.
@@ -37,25 +37,28 @@ pub(super) struct ExcerptLine<'a> {
 }
 
 /// Returns the shown part of a line: the token and its key, and nothing else.
-pub(super) fn excerpt(line: &ExcerptLine<'_>, spot: ExcerptKind) -> Option<SourceExcerpt> {
+pub(super) fn excerpt(
+    line: &ExcerptLine<'_>,
+    spot: ExcerptVisibility,
+) -> Option<DiagnosticExcerpt> {
     let (word, after) = line.after.split_at(token(line.after));
     let first = word.chars().next()?;
     let shown = match (spot, first) {
         (_, '{' | '[') => first.to_string(),
-        (ExcerptKind::Key, _) => cut(word),
-        (ExcerptKind::Word, quote @ ('"' | '\'')) => {
+        (ExcerptVisibility::Key, _) => cut(word),
+        (ExcerptVisibility::Word, quote @ ('"' | '\'')) => {
             let inside = word.strip_prefix(quote).unwrap_or(word);
             format!("{quote}{}{quote}", shorten_name(inside.strip_suffix(quote).unwrap_or(inside)))
         }
-        (ExcerptKind::Word, _) => shorten_name(word),
-        (ExcerptKind::Hidden, _) if HARMLESS_VALUES.contains(&word) => word.to_owned(),
-        (ExcerptKind::Hidden, quote @ ('"' | '\'')) => format!("{quote}…{quote}"),
-        (ExcerptKind::Hidden, _) => "…".to_owned(),
+        (ExcerptVisibility::Word, _) => shorten_name(word),
+        (ExcerptVisibility::Hidden, _) if HARMLESS_VALUES.contains(&word) => word.to_owned(),
+        (ExcerptVisibility::Hidden, quote @ ('"' | '\'')) => format!("{quote}…{quote}"),
+        (ExcerptVisibility::Hidden, _) => "…".to_owned(),
     };
     let prefix = prefix(line);
     let suffix = if after.trim().is_empty() { "" } else { " …" };
     let (from, width) = (columns(&prefix), columns(&shown));
-    Some(SourceExcerpt { text: format!("{prefix}{shown}{suffix}"), from, width })
+    Some(DiagnosticExcerpt { text: format!("{prefix}{shown}{suffix}"), from, width })
 }
 
 /// Returns the text before a token: its indentation and its key.
@@ -169,11 +172,11 @@ mod tests {
     use super::*;
 
     /// Returns the excerpt at `|`, whose key begins at `^`.
-    fn shown(line: &str, spot: ExcerptKind) -> String {
+    fn shown(line: &str, spot: ExcerptVisibility) -> String {
         let key = line.find('^');
         let line = line.replacen('^', "", 1);
         let (before, after) = line.split_once('|').unwrap();
-        let SourceExcerpt { text, from, width } =
+        let DiagnosticExcerpt { text, from, width } =
             excerpt(&ExcerptLine { before, after, key }, spot).unwrap();
         format!("{text}\n{}{}", " ".repeat(from), "^".repeat(width))
     }
@@ -181,21 +184,33 @@ mod tests {
     #[test]
     fn a_word_is_shown_with_its_key_and_a_value_is_not() {
         let line = r#"  "a": {"env": {"K": "canary"}, ^"type": |"htp", "x": "canary"}"#;
-        assert_eq!(shown(line, ExcerptKind::Word), "  … \"type\": \"htp\" …\n            ^^^^^");
-        assert_eq!(shown(line, ExcerptKind::Hidden), "  … \"type\": \"…\" …\n            ^^^");
-        assert_eq!(shown("^PIN = |1234", ExcerptKind::Hidden), "PIN = …\n      ^");
-        assert_eq!(shown("^on = |true", ExcerptKind::Hidden), "on = true\n     ^^^^");
-        assert_eq!(shown(r#"["--token", |"canary"]"#, ExcerptKind::Hidden), "… \"…\" …\n  ^^^");
+        assert_eq!(
+            shown(line, ExcerptVisibility::Word),
+            "  … \"type\": \"htp\" …\n            ^^^^^"
+        );
+        assert_eq!(
+            shown(line, ExcerptVisibility::Hidden),
+            "  … \"type\": \"…\" …\n            ^^^"
+        );
+        assert_eq!(shown("^PIN = |1234", ExcerptVisibility::Hidden), "PIN = …\n      ^");
+        assert_eq!(shown("^on = |true", ExcerptVisibility::Hidden), "on = true\n     ^^^^");
+        assert_eq!(
+            shown(r#"["--token", |"canary"]"#, ExcerptVisibility::Hidden),
+            "… \"…\" …\n  ^^^"
+        );
     }
 
     #[test]
     fn marks_stand_below_the_word_whatever_is_before_it() {
-        assert_eq!(shown("\t|\"a\": 1", ExcerptKind::Key), "    \"a\" …\n    ^^^");
-        assert_eq!(shown("^\"名前\": |\"x\"", ExcerptKind::Word), "\"名前\": \"x\"\n        ^^^");
-        assert_eq!(shown("|\"e\u{301}\": 1", ExcerptKind::Key), "\"e\u{301}\" …\n^^^");
+        assert_eq!(shown("\t|\"a\": 1", ExcerptVisibility::Key), "    \"a\" …\n    ^^^");
+        assert_eq!(
+            shown("^\"名前\": |\"x\"", ExcerptVisibility::Word),
+            "\"名前\": \"x\"\n        ^^^"
+        );
+        assert_eq!(shown("|\"e\u{301}\": 1", ExcerptVisibility::Key), "\"e\u{301}\" …\n^^^");
         let long = "x".repeat(200);
-        let cut = shown(&format!("{}|{long}", " ".repeat(300)), ExcerptKind::Key);
+        let cut = shown(&format!("{}|{long}", " ".repeat(300)), ExcerptVisibility::Key);
         assert_eq!(cut.lines().next().unwrap().chars().count(), DEEPEST + WIDEST + 1);
-        assert_eq!(shown(&format!("^{long}: |1"), ExcerptKind::Word), "… 1\n  ^");
+        assert_eq!(shown(&format!("^{long}: |1"), ExcerptVisibility::Word), "… 1\n  ^");
     }
 }

@@ -4,7 +4,7 @@
 //! In these dialects an empty list of included tools shows nothing, while in Toolgate's it shows
 //! everything. It is read as the exclude pattern `*`.
 
-use toolgate_model::{ConfigValue, ToolSelection, ToolSpec, matches_tool_pattern};
+use toolgate_model::{ConfigValue, DeclaredTool, ToolSelection, matches_tool_pattern};
 
 use super::{EntryWriter, TableFields};
 
@@ -53,7 +53,7 @@ impl ToolFilterKeys {
         selection.exclude.clear();
         selection.listed_only = false;
         selection.tools.values_mut().for_each(|tool| tool.enabled = true);
-        selection.tools.retain(|_, tool| *tool != ToolSpec::default());
+        selection.tools.retain(|_, tool| *tool != DeclaredTool::default());
     }
 }
 
@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn two_lists_say_what_a_selection_shows() {
-        let off = ToolSpec { enabled: false, ..ToolSpec::default() };
-        let tools = [("a", ToolSpec::default()), ("b", off), ("c", ToolSpec::default())];
+        let off = DeclaredTool { enabled: false, ..DeclaredTool::default() };
+        let tools = [("a", DeclaredTool::default()), ("b", off), ("c", DeclaredTool::default())];
         let tools = tools.map(|(name, tool)| (name.to_owned(), tool));
         for (include, exclude, listed_only) in [
             (vec![], vec![], false),

@@ -73,7 +73,8 @@ fn insert(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, 
         }
         (Value::NullKeyword(null), _) => {
             let value = wrap_in_path(&path[depth..], value);
-            let put = render_value(&value, Some(JsonLayout::of(text, null.range.start, unit)));
+            let put =
+                render_value(&value, Some(MultilineJsonLayout::of(text, null.range.start, unit)));
             return Ok(splice(text, vec![(range(at), put)]));
         }
         _ => return Err(unreachable_place(path)),
@@ -86,7 +87,8 @@ fn insert(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, 
         _ => wrap_in_path(rest, value),
     };
     Ok(list.add(text, first, |indent| {
-        let layout = indent.map(|indent| JsonLayout { newline: newline(text), indent, unit });
+        let layout =
+            indent.map(|indent| MultilineJsonLayout { newline: newline(text), indent, unit });
         let value = render_value(&value, layout);
         match step {
             PathStep::Key(key) => format!("{}: {value}", quote_text(key, |_| false)),
@@ -98,7 +100,8 @@ fn insert(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, 
 fn replace(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, EditError> {
     let root = parse(text)?;
     let found = locate(&root, path)?;
-    let layout = JsonLayout::of(text, found.start(), indent_unit(text, &root).unwrap_or(USUAL));
+    let layout =
+        MultilineJsonLayout::of(text, found.start(), indent_unit(text, &root).unwrap_or(USUAL));
     Ok(splice(text, vec![(range(found), render_value(value, Some(layout)))]))
 }
 
@@ -200,20 +203,20 @@ fn indent_unit<'t>(text: &'t str, value: &Value<'_>) -> Option<&'t str> {
 
 /// The layout of a value that may need several lines.
 #[derive(Clone, Copy)]
-struct JsonLayout<'a> {
+struct MultilineJsonLayout<'a> {
     newline: &'a str,
     /// The indentation of the line on which it begins.
     indent: &'a str,
     unit: &'a str,
 }
 
-impl<'a> JsonLayout<'a> {
+impl<'a> MultilineJsonLayout<'a> {
     fn of(text: &'a str, at: usize, unit: &'a str) -> Self {
         Self { newline: newline(text), indent: indent(text, at), unit }
     }
 }
 
-fn render_value(value: &ConfigValue, layout: Option<JsonLayout<'_>>) -> String {
+fn render_value(value: &ConfigValue, layout: Option<MultilineJsonLayout<'_>>) -> String {
     match value {
         ConfigValue::Null => "null".to_owned(),
         ConfigValue::Bool(flag) => flag.to_string(),
@@ -254,12 +257,12 @@ fn join_items(items: impl Iterator<Item = String>) -> String {
 fn block<'d>(
     open: &str,
     close: &str,
-    layout: JsonLayout<'_>,
+    layout: MultilineJsonLayout<'_>,
     items: impl Iterator<Item = (String, &'d ConfigValue)>,
 ) -> String {
-    let JsonLayout { newline, indent, unit } = layout;
+    let MultilineJsonLayout { newline, indent, unit } = layout;
     let inner = format!("{indent}{unit}");
-    let below = JsonLayout { indent: &inner, ..layout };
+    let below = MultilineJsonLayout { indent: &inner, ..layout };
     let lines: Vec<_> = items
         .map(|(key, value)| format!("{newline}{inner}{key}{}", render_value(value, Some(below))))
         .collect();

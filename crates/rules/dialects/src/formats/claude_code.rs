@@ -13,7 +13,7 @@ use super::mcp_json;
 use crate::FileSettings;
 use crate::common::TableFields;
 use crate::common::tree::{TreeMember, TreeValue, find, find_table};
-use crate::dialect_format::{DialectFormat, ServerEntries, ServerGroup};
+use crate::dialect_format::{ConfigServerGroup, DialectFormat, ServerEntries};
 
 /// The dialect of Claude Code's own files.
 pub(crate) const FORMAT: DialectFormat = DialectFormat {
@@ -49,16 +49,19 @@ fn project_keys(document: &[TreeMember], name: &ServerName) -> Option<Vec<String
 
 /// Returns the groups of servers. The entries of projects come first, because they take precedence
 /// over the user's.
-fn server_groups<'t>(top: &mut TableFields<'t>) -> Vec<ServerGroup<'t>> {
+fn server_groups<'t>(top: &mut TableFields<'t>) -> Vec<ConfigServerGroup<'t>> {
     let projects = top.table("projects").map(|(_, projects)| projects).unwrap_or_default();
     let mut groups: Vec<_> =
         projects.iter().filter_map(|project| project_group(top, project)).collect();
-    groups.extend(top.servers(FORMAT.servers).map(ServerGroup::from));
+    groups.extend(top.servers(FORMAT.servers).map(ConfigServerGroup::from));
     groups
 }
 
 /// Returns the servers of one project, if it has any.
-fn project_group<'t>(top: &TableFields<'t>, project: &'t TreeMember) -> Option<ServerGroup<'t>> {
+fn project_group<'t>(
+    top: &TableFields<'t>,
+    project: &'t TreeMember,
+) -> Option<ConfigServerGroup<'t>> {
     let node = find(project.node.table()?, "mcpServers")?;
     let servers = node.table();
     if servers.is_none() && node.value != TreeValue::Null {
@@ -67,5 +70,5 @@ fn project_group<'t>(top: &TableFields<'t>, project: &'t TreeMember) -> Option<S
         top.diagnostics().error(node.at, message, "make `mcpServers` a table");
     }
     let only_in = Some(project.key.clone().into());
-    Some(ServerGroup { servers: ServerEntries::Map(servers?), only_in })
+    Some(ConfigServerGroup { servers: ServerEntries::Map(servers?), only_in })
 }

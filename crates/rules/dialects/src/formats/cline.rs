@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use toolgate_model::{ApprovalMode, HttpTransportKind, ServerSpec, ToolSpec, TransportSpec};
+use toolgate_model::{ApprovalMode, DeclaredTool, HttpTransportKind, ServerSpec, TransportSpec};
 
 use crate::FileRef;
 use crate::common::entry::{EntryField, LeastTimeout, TimeoutField, TimeoutScope};
@@ -99,7 +99,7 @@ fn write_transport(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
 /// Reads the tools that need no approval.
 fn read_approved(fields: &mut TableFields<'_>, spec: &mut ServerSpec) {
     let lists = ["autoApprove", "alwaysAllow"].map(|key| fields.texts(key).unwrap_or_default());
-    let never = ToolSpec { approval: Some(ApprovalMode::Never), ..ToolSpec::default() };
+    let never = DeclaredTool { approval: Some(ApprovalMode::Never), ..DeclaredTool::default() };
     spec.selection.tools = lists.into_iter().flatten().map(|tool| (tool, never.clone())).collect();
 }
 
@@ -112,6 +112,6 @@ fn write_approved(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
             approved.push(name.clone());
         }
     }
-    tools.retain(|_, tool| *tool != ToolSpec::default());
+    tools.retain(|_, tool| *tool != DeclaredTool::default());
     writer.texts(ClineKeys::of(writer.file()).approved, &approved);
 }

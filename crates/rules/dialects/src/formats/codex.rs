@@ -7,7 +7,7 @@
 mod write;
 
 use toolgate_model::{
-    ApprovalMode, AuthProvider, ConfigValue, HttpSpec, Secret, ServerSpec, StdioSpec, ToolSpec,
+    ApprovalMode, AuthProvider, ConfigValue, DeclaredTool, HttpSpec, Secret, ServerSpec, StdioSpec,
     TransportSpec,
 };
 
@@ -251,7 +251,7 @@ fn read_approvals(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
         let read = |inner: &mut TableFields<'_>| inner.choice("approval_mode", &APPROVALS);
         let approval = entry.read_nested(what, member.at, fields, read).flatten();
         if approval.is_some() {
-            let tool = ToolSpec { approval, ..ToolSpec::default() };
+            let tool = DeclaredTool { approval, ..DeclaredTool::default() };
             spec.selection.tools.insert(member.key.clone(), tool);
         }
     }

@@ -1,6 +1,6 @@
 //! Copilot CLI's `mcp-config.json`, and a repository's `.github/mcp.json`.
 
-use toolgate_model::{ConfigValue, HttpTransportKind, ServerSpec, ToolSelection, ToolSpec};
+use toolgate_model::{ConfigValue, DeclaredTool, HttpTransportKind, ServerSpec, ToolSelection};
 
 use crate::VariableSyntax;
 use crate::common::entry::{EntryField, exact_names};
@@ -61,6 +61,6 @@ fn write_tools(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
     if is_whole {
         exclude.clear();
         tools.values_mut().for_each(|tool| tool.enabled = true);
-        tools.retain(|_, tool| *tool != ToolSpec::default());
+        tools.retain(|_, tool| *tool != DeclaredTool::default());
     }
 }

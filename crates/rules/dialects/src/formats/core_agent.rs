@@ -15,7 +15,7 @@ use crate::common::server::{self, EntryKeys};
 use crate::common::tree::TreeNode;
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{
-    DialectFormat, RuleTranslation, ServerGroup, ServersLocation, WrittenSettings,
+    ConfigServerGroup, DialectFormat, RuleTranslation, ServersLocation, WrittenSettings,
 };
 use crate::losses::ConversionLosses;
 use crate::{FileSettings, Permissions, PolicyMode, VariableSyntax, template};
@@ -34,7 +34,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
     ],
     server_groups: Some(|top| {
         let servers = if is_config(top) { None } else { top.servers(FORMAT.servers) };
-        servers.map(ServerGroup::from).into_iter().collect()
+        servers.map(ConfigServerGroup::from).into_iter().collect()
     }),
     read_settings,
     write_settings,

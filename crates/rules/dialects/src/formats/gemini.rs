@@ -12,7 +12,7 @@ use crate::common::oauth::{self, OAuthField};
 use crate::common::server::{self, EntryKeys, SSE, STREAMABLE};
 use crate::common::tool_filter::ToolFilterKeys;
 use crate::common::{EntryWriter, TableFields};
-use crate::dialect_format::{DialectFormat, ServerFilterKeys};
+use crate::dialect_format::{DialectFormat, EnabledServerListKeys};
 use crate::{FileSettings, VariableSyntax};
 
 /// The dialect of LLxprt Code.
@@ -82,8 +82,8 @@ const KEYS: EntryKeys = EntryKeys {
 };
 /// The older field for an endpoint, which implies the transport.
 const HTTP_URL: &str = "httpUrl";
-const LISTING: ServerFilterKeys =
-    ServerFilterKeys { allowed: &["mcp", "allowed"], excluded: &["mcp", "excluded"] };
+const LISTING: EnabledServerListKeys =
+    EnabledServerListKeys { allowed: &["mcp", "allowed"], excluded: &["mcp", "excluded"] };
 const OAUTH: [(&str, OAuthField); 10] = [
     ("clientId", OAuthField::CLIENT_ID),
     ("clientSecret", OAuthField::ClientSecret),

@@ -17,7 +17,7 @@ use crate::common::server::{self, AUTO, EntryKeys, SSE, STREAMABLE};
 use crate::common::tree::{TreeMember, find, find_table};
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{
-    DialectFormat, EnabledField, ServerEntries, ServerGroup, ServersLocation,
+    ConfigServerGroup, DialectFormat, EnabledField, ServerEntries, ServersLocation,
 };
 use crate::{VariableSyntax, template};
 
@@ -81,13 +81,13 @@ fn locate_server(document: &[TreeMember], name: &ServerName) -> ServersLocation 
 }
 
 /// Returns the servers. `.agents/mcp/servers.json` is only the map.
-fn server_groups<'t>(top: &mut TableFields<'t>) -> Vec<ServerGroup<'t>> {
+fn server_groups<'t>(top: &mut TableFields<'t>) -> Vec<ConfigServerGroup<'t>> {
     if let Some(servers) = bare_servers(top.members()) {
         top.allow_unknown();
         return vec![ServerEntries::Map(servers).into()];
     }
     let found = [FORMAT.servers, OTHER_MAP].into_iter().filter_map(|place| top.servers(place));
-    found.map(ServerGroup::from).collect()
+    found.map(ConfigServerGroup::from).collect()
 }
 
 /// Returns the servers of a document that is only a map of them: every member is a table, and at

@@ -19,7 +19,7 @@ use crate::common::server::{self, EntryKeys};
 use crate::common::tree::{TreeMember, TreeValue, find, find_table};
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{
-    DialectFormat, EnabledField, ParsedEntry, ServerEntries, ServerGroup, ServersLocation,
+    ConfigServerGroup, DialectFormat, EnabledField, ParsedEntry, ServerEntries, ServersLocation,
 };
 
 /// The dialect of opencode, first version.
@@ -119,7 +119,7 @@ fn v2_servers(mcp: &[TreeMember]) -> Option<&[TreeMember]> {
 }
 
 /// Returns the entries of a document of either version.
-fn server_groups<'t>(top: &mut TableFields<'t>) -> Vec<ServerGroup<'t>> {
+fn server_groups<'t>(top: &mut TableFields<'t>) -> Vec<ConfigServerGroup<'t>> {
     let Some((_, members)) = top.table("mcp") else { return Vec::new() };
     let Some(servers) = v2_servers(members) else {
         return vec![ServerEntries::Map(members).into()];

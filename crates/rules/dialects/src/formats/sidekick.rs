@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use toolgate_model::{
-    ConfigValue, ServerSpec, ServerTimeouts, StdioSpec, ToolSelection, ToolSpec, TransportSpec,
+    ConfigValue, DeclaredTool, ServerSpec, ServerTimeouts, StdioSpec, ToolSelection, TransportSpec,
 };
 
 use crate::common::entry::{EntryField, TimeoutField, TimeoutScope, exact_names, render_literal};
@@ -88,7 +88,7 @@ fn read_tools(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
 }
 
 /// Reads one tool. An invalid tool is reported and stays hidden; the others are used.
-fn tool<'t>(entry: &TableFields<'t>, item: &'t TreeNode) -> Option<(String, ToolSpec)> {
+fn tool<'t>(entry: &TableFields<'t>, item: &'t TreeNode) -> Option<(String, DeclaredTool)> {
     let Some(members) = item.table() else {
         let message = format!("a tool is {}, not a table", item.value.kind());
         entry.diagnostics().error(item.at, message, "write it as {\"name\": \"…\"}");
@@ -99,7 +99,7 @@ fn tool<'t>(entry: &TableFields<'t>, item: &'t TreeNode) -> Option<(String, Tool
     if fields.node("name").is_none_or(|node| node.text() == Some("")) {
         fields.fail("has no `name`", "give it the one its server reports");
     }
-    let tool = ToolSpec {
+    let tool = DeclaredTool {
         alias: fields.owned_text("alias"),
         tags: fields.texts("tags"),
         enabled: fields.flag("enabled").unwrap_or(true),
@@ -142,8 +142,8 @@ fn write_tools(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
     writer.data("tools", ConfigValue::List(written));
 }
 
-fn write_tool(name: &str, tool: &ToolSpec, writer: &mut EntryWriter<'_>) -> ConfigValue {
-    let ToolSpec { alias, tags, enabled, approval } = tool;
+fn write_tool(name: &str, tool: &DeclaredTool, writer: &mut EntryWriter<'_>) -> ConfigValue {
+    let DeclaredTool { alias, tags, enabled, approval } = tool;
     writer.losses().add_if_set(&format!("tools.{name}.approval"), approval.is_some());
     writer.value(|inner| {
         inner.text("name", Some(name));

@@ -13,7 +13,7 @@ use crate::common::oauth::OAuthField;
 use crate::common::server::{self, AUTO, EntryKeys, SSE, STREAMABLE};
 use crate::common::tree::{TreeMember, TreeNode, find, find_path};
 use crate::common::{EntryWriter, TableFields};
-use crate::dialect_format::{DialectFormat, ServerGroup, ServersLocation};
+use crate::dialect_format::{ConfigServerGroup, DialectFormat, ServersLocation};
 use crate::{FileSettings, VariableSyntax};
 
 /// The dialect of VS Code.
@@ -37,7 +37,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
         for mut inner in embedded_tables(top) {
             groups.extend(inner.servers(FORMAT.servers));
         }
-        groups.into_iter().map(ServerGroup::from).collect()
+        groups.into_iter().map(ConfigServerGroup::from).collect()
     }),
     read_settings: |top| {
         let mut settings = FileSettings::default();

@@ -45,7 +45,7 @@ fn resolve_aliases(root: &YamlNode) -> Result<TreeNode, SyntaxError> {
 
 /// A part of the tree, with its size.
 #[derive(Clone)]
-struct ResolvedNode {
+struct ResolvedYamlNode {
     node: TreeNode,
     size: usize,
     height: usize,
@@ -54,12 +54,12 @@ struct ResolvedNode {
 /// Resolves the aliases of a document, within limits.
 #[derive(Default)]
 struct YamlAliasResolver {
-    anchors: HashMap<usize, ResolvedNode>,
+    anchors: HashMap<usize, ResolvedYamlNode>,
     node_count: usize,
 }
 
 impl YamlAliasResolver {
-    fn node(&mut self, raw: &YamlNode, depth: usize) -> Result<ResolvedNode, SyntaxError> {
+    fn node(&mut self, raw: &YamlNode, depth: usize) -> Result<ResolvedYamlNode, SyntaxError> {
         let at = raw.start;
         let built = match &raw.kind {
             YamlNodeKind::Alias(anchor) => return self.alias(*anchor, at, depth),
@@ -68,7 +68,7 @@ impl YamlAliasResolver {
                     true => scalar::value(text),
                     false => TreeValue::Text(text.clone()),
                 };
-                ResolvedNode { node: TreeNode { at, value }, size: 1, height: 1 }
+                ResolvedYamlNode { node: TreeNode { at, value }, size: 1, height: 1 }
             }
             YamlNodeKind::List { items, .. } => self.list(at, items, depth)?,
             YamlNodeKind::Table { members, .. } => self.table(at, members, depth)?,
@@ -96,8 +96,8 @@ impl YamlAliasResolver {
         anchor: usize,
         at: usize,
         depth: usize,
-    ) -> Result<ResolvedNode, SyntaxError> {
-        let Some(ResolvedNode { size, height, .. }) = self.anchors.get(&anchor) else {
+    ) -> Result<ResolvedYamlNode, SyntaxError> {
+        let Some(ResolvedYamlNode { size, height, .. }) = self.anchors.get(&anchor) else {
             let message = "an alias is inside the value that it refers to".to_owned();
             return Err(SyntaxError { at, message });
         };
@@ -113,7 +113,7 @@ impl YamlAliasResolver {
         at: usize,
         items: &[YamlNode],
         depth: usize,
-    ) -> Result<ResolvedNode, SyntaxError> {
+    ) -> Result<ResolvedYamlNode, SyntaxError> {
         let (mut size, mut height) = (1, 1);
         let mut nodes = Vec::with_capacity(items.len());
         for item in items {
@@ -122,7 +122,7 @@ impl YamlAliasResolver {
             height = height.max(built.height + 1);
             nodes.push(built.node);
         }
-        Ok(ResolvedNode { node: TreeNode { at, value: TreeValue::List(nodes) }, size, height })
+        Ok(ResolvedYamlNode { node: TreeNode { at, value: TreeValue::List(nodes) }, size, height })
     }
 
     fn table(
@@ -130,7 +130,7 @@ impl YamlAliasResolver {
         at: usize,
         pairs: &[(YamlNode, YamlNode)],
         depth: usize,
-    ) -> Result<ResolvedNode, SyntaxError> {
+    ) -> Result<ResolvedYamlNode, SyntaxError> {
         let (mut size, mut height) = (1, 1);
         let (mut members, mut taken) = (Vec::with_capacity(pairs.len()), Vec::new());
         for (key, value) in pairs {
@@ -151,7 +151,11 @@ impl YamlAliasResolver {
                 members.push(member);
             }
         }
-        Ok(ResolvedNode { node: TreeNode { at, value: TreeValue::Table(members) }, size, height })
+        Ok(ResolvedYamlNode {
+            node: TreeNode { at, value: TreeValue::Table(members) },
+            size,
+            height,
+        })
     }
 
     /// Returns the text of a key, even if the key would be a number or another type as a value.

@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use toolgate_dialects::{
-    Dialect, FileApprovals, FileContext, FileRef, FileSettings, ParsedFile, Permissions,
+    Dialect, FileApprovalSettings, FileContextSettings, FileRef, FileSettings, ParsedFile,
+    Permissions,
 };
 use toolgate_model::{ConfigScope, Origin};
 
@@ -98,12 +99,13 @@ pub fn said(settings: &FileSettings) -> FileSettings {
     }
     mode.iter_mut().for_each(|it| it.at = (0, 0));
     taint.iter_mut().chain(yolo_floor).for_each(|it| it.at = (0, 0));
-    let FileApprovals { via, clients, wait, expiry, from_client_terminal } = &mut said.approvals;
+    let FileApprovalSettings { via, clients, wait, expiry, from_client_terminal } =
+        &mut said.approvals;
     from_client_terminal.iter_mut().for_each(|it| it.at = (0, 0));
     via.iter_mut().chain(clients.values_mut()).for_each(|it| it.at = (0, 0));
     wait.iter_mut().chain(expiry).chain(&mut said.recheck).for_each(|it| it.at = (0, 0));
     said.posture.iter_mut().for_each(|it| it.at = (0, 0));
-    let FileContext { offer, names, folders, trusted } = &mut said.context;
+    let FileContextSettings { offer, names, folders, trusted } = &mut said.context;
     offer.iter_mut().for_each(|it| it.at = (0, 0));
     names.iter_mut().for_each(|it| it.at = (0, 0));
     folders.iter_mut().chain(trusted).for_each(|it| it.at = (0, 0));

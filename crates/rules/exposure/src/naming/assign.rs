@@ -38,7 +38,7 @@ pub(crate) struct NameClash {
 
 /// Assigns names. No claimant gets a reserved one.
 pub(crate) fn assign<C: NameClaimant>(claimants: &[C], reserved: &[&str]) -> NameAssignment {
-    let closed = || NameOwners { closed: true, ..NameOwners::default() };
+    let closed = || NameClaimants { closed: true, ..NameClaimants::default() };
     let mut table = AssignmentTable {
         claimants,
         names: vec![None; claimants.len()],
@@ -68,12 +68,12 @@ struct AssignmentTable<'a, C> {
     claimants: &'a [C],
     names: Vec<Option<String>>,
     levels: Vec<usize>,
-    owners: HashMap<String, NameOwners>,
+    owners: HashMap<String, NameClaimants>,
 }
 
 /// The claimants of one name.
 #[derive(Default)]
-struct NameOwners {
+struct NameClaimants {
     now: Vec<usize>,
     /// The claimant that keeps it by precedence, after the others moved on.
     kept: Option<usize>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolgate_exposure::Visibility;
-use toolgate_model::{Catalog, ExposureMode, Profile, ToolSelection, ToolSpec};
+use toolgate_model::{Catalog, DeclaredTool, ExposureMode, Profile, ToolSelection};
 use toolgate_wire::Revision;
 
 use crate::world::{Server, definition, see};
@@ -23,7 +23,7 @@ fn ten_thousand_tools_with_long_lists() {
             server
         })
         .collect();
-    let entry = |name: &String| (name.clone(), ToolSpec::default());
+    let entry = |name: &String| (name.clone(), DeclaredTool::default());
     servers[0].spec.selection = ToolSelection {
         include: names.clone(),
         exclude: names.iter().map(|name| format!("{name}_gone")).collect(),

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use toolgate_exposure::NamingOptions;
 use toolgate_exposure::{ExposureOptions, Visibility, exposure};
 use toolgate_model::{
-    CapabilityKind, ExposureMode, Profile, ToolSelection, ToolSpec, imports_tag,
+    CapabilityKind, DeclaredTool, ExposureMode, Profile, ToolSelection, imports_tag,
     matches_tool_pattern,
 };
 
@@ -21,9 +21,9 @@ fn tags() -> impl Strategy<Value = Option<Vec<String>>> {
     prop::option::of(prop::collection::vec(tag.prop_map(str::to_owned), 0..3))
 }
 
-fn entry() -> impl Strategy<Value = ToolSpec> {
+fn entry() -> impl Strategy<Value = DeclaredTool> {
     let alias = prop::option::of("[ab]{1,2}");
-    (alias, tags(), any::<bool>()).prop_map(|(alias, tags, enabled)| ToolSpec {
+    (alias, tags(), any::<bool>()).prop_map(|(alias, tags, enabled)| DeclaredTool {
         alias,
         tags,
         enabled,

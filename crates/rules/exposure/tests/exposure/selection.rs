@@ -1,12 +1,12 @@
 //! A server's own declaration: what it hides, what it renames, and what it names for nothing.
 
-use toolgate_model::{CapabilityId, CapabilityKind, Profile, ToolSelection, ToolSpec};
+use toolgate_model::{CapabilityId, CapabilityKind, DeclaredTool, Profile, ToolSelection};
 
 use crate::world::{Server, hidden, listed, row, see, see_built_in, texts, why};
 
 #[test]
 fn every_rule_of_a_server_is_told_with_its_place() {
-    let off = ToolSpec { enabled: false, ..ToolSpec::default() };
+    let off = DeclaredTool { enabled: false, ..DeclaredTool::default() };
     let selection = ToolSelection {
         include: texts(&["read_*", "write", "exact"]),
         exclude: texts(&["read_secret"]),
@@ -31,7 +31,10 @@ fn every_rule_of_a_server_is_told_with_its_place() {
 fn what_a_list_does_not_name_is_hidden_and_what_it_names_for_nothing_is_told() {
     let selection = ToolSelection {
         listed_only: true,
-        tools: texts(&["read", "raed"]).into_iter().map(|it| (it, ToolSpec::default())).collect(),
+        tools: texts(&["read", "raed"])
+            .into_iter()
+            .map(|it| (it, DeclaredTool::default()))
+            .collect(),
         ..ToolSelection::default()
     };
     let server = Server::new("files", &["read", "write"]).selecting(selection);
@@ -63,10 +66,10 @@ fn an_include_without_wildcards_that_fits_nothing_is_told() {
 
 #[test]
 fn an_alias_is_the_name_and_tool_tags_replace_the_servers() {
-    let entry = ToolSpec {
+    let entry = DeclaredTool {
         alias: Some("list_dir".into()),
         tags: Some(texts(&["mcp.files.read"])),
-        ..ToolSpec::default()
+        ..DeclaredTool::default()
     };
     let selection = ToolSelection {
         tools: [("list_directory".to_owned(), entry)].into(),

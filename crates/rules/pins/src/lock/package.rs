@@ -5,7 +5,7 @@
 /// A package of a package ecosystem, as a command line names it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Package {
+pub struct ServerPackage {
     /// `npm`, `pypi` or `oci`.
     pub ecosystem: String,
     /// The name within the ecosystem.
@@ -54,7 +54,7 @@ const OCI_SWITCHES: [&str; 14] = [
     "--privileged",
 ];
 
-impl Package {
+impl ServerPackage {
     /// Returns the package that a command runs, if it runs one.
     pub fn from_command(command: &str, args: &[String]) -> Option<Self> {
         let program = command.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -76,7 +76,7 @@ impl Package {
     }
 }
 
-fn npm(args: &[&str]) -> Option<Package> {
+fn npm(args: &[&str]) -> Option<ServerPackage> {
     let spec = flag_value(args, &["-p", "--package"]).or_else(|| first(args, &NPM_VALUES))?;
     // A leading `@` begins a scope, not a version.
     let (name, version) = match spec.char_indices().skip(1).find(|(_, c)| *c == '@') {
@@ -87,7 +87,7 @@ fn npm(args: &[&str]) -> Option<Package> {
     is_package.then(|| package("npm", name, version.filter(|version| is_exact(version))))
 }
 
-fn pypi(args: &[&str]) -> Option<Package> {
+fn pypi(args: &[&str]) -> Option<ServerPackage> {
     let spec = flag_value(args, &["--from", "--spec"]).or_else(|| first(args, &UV_VALUES))?;
     let (name, version) = spec.split_once("==").or(spec.split_once('@')).unwrap_or((spec, ""));
     let name = name.split(['[', '<', '>', '~', '!', '=', ' ']).next().unwrap_or_default();
@@ -97,7 +97,7 @@ fn pypi(args: &[&str]) -> Option<Package> {
     is_package.then(|| package("pypi", name, version))
 }
 
-fn oci(args: &[&str]) -> Option<Package> {
+fn oci(args: &[&str]) -> Option<ServerPackage> {
     let mut rest = args.iter();
     let image = loop {
         let arg = *rest.next()?;
@@ -118,12 +118,12 @@ fn oci(args: &[&str]) -> Option<Package> {
         _ => (named, None),
     };
     let version = tag.filter(|tag| *tag != "latest").map(str::to_owned);
-    Some(Package { ecosystem: "oci".into(), name: name.into(), version, integrity })
+    Some(ServerPackage { ecosystem: "oci".into(), name: name.into(), version, integrity })
 }
 
-fn package(ecosystem: &str, name: &str, version: Option<&str>) -> Package {
+fn package(ecosystem: &str, name: &str, version: Option<&str>) -> ServerPackage {
     let version = version.map(str::to_owned);
-    Package { ecosystem: ecosystem.into(), name: name.into(), version, integrity: None }
+    ServerPackage { ecosystem: ecosystem.into(), name: name.into(), version, integrity: None }
 }
 
 /// Returns the value of the first of these flags before `--`.

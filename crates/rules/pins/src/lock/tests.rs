@@ -175,7 +175,7 @@ fn every_difference_is_a_violation_and_nothing_else_is() {
 fn packages_are_read_from_the_usual_runners() {
     let shown = |command: &str, args: &str| {
         let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
-        let package = Package::from_command(command, &args)?;
+        let package = ServerPackage::from_command(command, &args)?;
         let version = package.version.unwrap_or("-".into());
         let integrity = package.integrity.map(|it| format!(" {it}")).unwrap_or_default();
         Some(format!("{} {} {version}{integrity}", package.ecosystem, package.name))

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use toolgate_model::is_invisible;
 
-use super::{LockFile, LockedServer, Package};
+use super::{LockFile, LockedServer, ServerPackage};
 
 const HEADER: &str = "\
 # The approved servers and the digests of their definitions.
@@ -54,7 +54,7 @@ fn table(out: &mut String, name: &str, server: &LockedServer) {
     }
 }
 
-fn package(package: &Package) -> String {
+fn package(package: &ServerPackage) -> String {
     let fields = [
         ("ecosystem", Some(&package.ecosystem)),
         ("name", Some(&package.name)),

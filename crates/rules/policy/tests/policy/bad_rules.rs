@@ -1,7 +1,7 @@
 //! Invalid rules: each is reported with its position, and none allows anything.
 
 use toolgate_model::{
-    ArgumentCondition, ConfigScope, Effect, ExpectedValue, PolicyMode, RuleSet, RuleSpec,
+    ArgumentCondition, ConfigScope, Effect, ExpectedArgumentValue, PolicyMode, RuleSet, RuleSpec,
 };
 use toolgate_policy::{DecisionReason, Policy};
 
@@ -76,7 +76,7 @@ fn an_ask_that_cannot_be_read_asks_and_an_allow_allows_nothing() {
 fn a_bad_part_makes_a_refusal_wider_and_an_allow_void() {
     let bad_pointer = ArgumentCondition {
         pointer: "path".into(),
-        expected: ExpectedValue::Glob("/etc/*".into()),
+        expected: ExpectedArgumentValue::Glob("/etc/*".into()),
     };
     let rules = [
         RuleSpec { when: vec![bad_pointer], ..RuleSpec::from("mcp:a/b".to_owned()) },

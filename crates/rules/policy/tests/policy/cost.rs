@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use toolgate_model::{
-    ArgumentCondition, CapabilityId, CapabilityKind, ConfigScope, Effect, ExpectedValue,
+    ArgumentCondition, CapabilityId, CapabilityKind, ConfigScope, Effect, ExpectedArgumentValue,
     GovernanceSettings, RuleSpec,
 };
 use toolgate_policy::Policy;
@@ -39,7 +39,7 @@ fn shapes() -> Vec<(&'static str, GovernanceSettings)> {
     let effect = |at: usize| Effect::ALL[at % 3];
     let when = |at: usize| ArgumentCondition {
         pointer: "/path".into(),
-        expected: ExpectedValue::Glob(format!("/{at}/*")),
+        expected: ExpectedArgumentValue::Glob(format!("/{at}/*")),
     };
     vec![
         (

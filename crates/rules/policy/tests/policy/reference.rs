@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use toolgate_model::{
-    ApprovalMode, CapabilityKind, ConfigScope, ConfigValue, Effect, ExpectedValue,
+    ApprovalMode, CapabilityKind, ConfigScope, ConfigValue, Effect, ExpectedArgumentValue,
     GovernanceSettings, PolicyMode, RuleSpec,
 };
 use toolgate_policy::{PolicyFacts, PolicyQuery};
@@ -97,7 +97,7 @@ fn applies(rule: &RuleSpec, effect: Effect, known: &[&str], asked: &PolicyQuery<
 }
 
 /// Supports only members, and only the values that the tests write: texts, numbers, lists and null.
-fn holds(at: &str, is: &ExpectedValue, arguments: &[u8], allows: bool) -> bool {
+fn holds(at: &str, is: &ExpectedArgumentValue, arguments: &[u8], allows: bool) -> bool {
     let text = String::from_utf8_lossy(arguments);
     let twice = text.matches("\"x\":").count() > 1;
     let Some(value) = serde_json::from_slice::<Value>(arguments).ok().filter(|_| !twice) else {
@@ -105,20 +105,22 @@ fn holds(at: &str, is: &ExpectedValue, arguments: &[u8], allows: bool) -> bool {
     };
     match (value.pointer(at), is) {
         (None | Some(Value::Null), _) => false,
-        (Some(Value::String(text)), ExpectedValue::Glob(glob)) => {
+        (Some(Value::String(text)), ExpectedArgumentValue::Glob(glob)) => {
             fits(glob.as_bytes(), text.as_bytes(), false)
         }
-        (Some(Value::Array(_) | Value::Object(_)), ExpectedValue::Glob(_)) => !allows,
-        (Some(other), ExpectedValue::Glob(glob)) => {
+        (Some(Value::Array(_) | Value::Object(_)), ExpectedArgumentValue::Glob(_)) => !allows,
+        (Some(other), ExpectedArgumentValue::Glob(glob)) => {
             !allows && fits(glob.as_bytes(), other.to_string().as_bytes(), false)
         }
-        (Some(Value::Number(given)), ExpectedValue::Value(ConfigValue::Integer(wanted))) => {
-            given.as_f64() == Some(*wanted as f64)
-        }
-        (Some(Value::String(given)), ExpectedValue::Value(ConfigValue::Integer(wanted))) => {
-            !allows && given.parse() == Ok(*wanted)
-        }
-        (Some(_), ExpectedValue::Value(_)) => false,
+        (
+            Some(Value::Number(given)),
+            ExpectedArgumentValue::Value(ConfigValue::Integer(wanted)),
+        ) => given.as_f64() == Some(*wanted as f64),
+        (
+            Some(Value::String(given)),
+            ExpectedArgumentValue::Value(ConfigValue::Integer(wanted)),
+        ) => !allows && given.parse() == Ok(*wanted),
+        (Some(_), ExpectedArgumentValue::Value(_)) => false,
     }
 }
 

@@ -9,7 +9,8 @@ use proptest::option;
 use proptest::prelude::*;
 use toolgate_model::{
     ApprovalMode, ArgumentCondition, CapabilityId, CapabilityKind, ConfigScope, ConfigValue,
-    Effect, ExpectedValue, GovernanceSettings, Origin, PolicyMode, RuleSet, RuleSpec, ServerName,
+    Effect, ExpectedArgumentValue, GovernanceSettings, Origin, PolicyMode, RuleSet, RuleSpec,
+    ServerName,
 };
 use toolgate_policy::{Policy, PolicyFacts, PolicyQuery};
 
@@ -151,9 +152,9 @@ fn about() -> impl Strategy<Value = String> {
 
 fn condition() -> impl Strategy<Value = ArgumentCondition> {
     let is = prop_oneof![
-        Just(ExpectedValue::Glob("a*".into())),
-        Just(ExpectedValue::Glob("1".into())),
-        Just(ExpectedValue::Value(ConfigValue::Integer(1))),
+        Just(ExpectedArgumentValue::Glob("a*".into())),
+        Just(ExpectedArgumentValue::Glob("1".into())),
+        Just(ExpectedArgumentValue::Value(ConfigValue::Integer(1))),
     ];
     is.prop_map(|is| ArgumentCondition { pointer: "/x".into(), expected: is })
 }

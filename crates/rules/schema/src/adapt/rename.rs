@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::AdaptationLoss;
-use super::restore::{ArgumentRestorePlan, MemberMapping, ObjectShape};
+use super::restore::{AdaptedMemberMapping, ArgumentRestorePlan, ObjectShape};
 
 /// The maximum length of a name.
 const LONGEST: usize = 64;
@@ -64,7 +64,7 @@ pub(super) fn apply(schema: &mut Value, losses: &mut Vec<AdaptationLoss>) -> Arg
             mention(&mut schema, &name);
         }
         renamed.insert(shown.clone(), schema);
-        form.members.push(MemberMapping {
+        form.members.push(AdaptedMemberMapping {
             shown,
             name,
             absent: None,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// The plans that convert arguments back.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ArgumentRestorer {
+pub(super) struct AdaptedArgumentRestorer {
     pub root: ArgumentRestorePlan,
     /// The plans of recursive definitions.
     pub defs: BTreeMap<String, ArgumentRestorePlan>,
@@ -26,12 +26,12 @@ pub(super) struct ArgumentRestorePlan {
 /// One possible form of an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ObjectShape {
-    pub members: Vec<MemberMapping>,
+    pub members: Vec<AdaptedMemberMapping>,
 }
 
 /// A member of the adapted schema and how it maps to the original.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct MemberMapping {
+pub(super) struct AdaptedMemberMapping {
     pub shown: String,
     pub name: String,
     /// The placeholder for an absent member.
@@ -46,7 +46,7 @@ impl ObjectShape {
             && self.members.iter().all(|one| other.member(&one.shown).is_some())
     }
 
-    fn member(&self, shown: &str) -> Option<&MemberMapping> {
+    fn member(&self, shown: &str) -> Option<&AdaptedMemberMapping> {
         self.members.iter().find(|one| one.shown == shown)
     }
 }
@@ -78,7 +78,7 @@ impl ArgumentRestorePlan {
     }
 }
 
-impl ArgumentRestorer {
+impl AdaptedArgumentRestorer {
     pub(super) fn restore(&self, value: Value) -> Value {
         self.turned(value, &self.root)
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::constraints::{ChildSchema, SchemaAnalyzer, SchemaConstraints};
 use super::rename;
-use super::restore::ArgumentRestorer;
+use super::restore::AdaptedArgumentRestorer;
 use super::{AdaptationLoss, AdaptedSchema, ModelProvider};
 use crate::subschemas::{direct_subschemas, for_each_subschema};
 
@@ -29,9 +29,9 @@ pub(super) fn adapt(mut modern: Value, provider: ModelProvider) -> AdaptedSchema
     let (mut schema, mut losses) = flat(&modern, provider);
     let plan = if rename && rename::is_needed(&schema) {
         let root = rename::apply(&mut schema, &mut losses);
-        ArgumentRestorer { root, ..ArgumentRestorer::default() }
+        AdaptedArgumentRestorer { root, ..AdaptedArgumentRestorer::default() }
     } else {
-        ArgumentRestorer::default()
+        AdaptedArgumentRestorer::default()
     };
     AdaptedSchema { schema, losses, strict: false, restorer: plan }
 }

@@ -14,7 +14,9 @@ use super::constraints::{
     ChildSchema, ChildSchemaKey, SchemaAnalyzer, SchemaAnnotations, SchemaConstraints,
 };
 use super::hints;
-use super::restore::{ArgumentRestorePlan, ArgumentRestorer, MemberMapping, ObjectShape};
+use super::restore::{
+    AdaptedArgumentRestorer, AdaptedMemberMapping, ArgumentRestorePlan, ObjectShape,
+};
 use super::types::{JsonTypeSet, any_of, typed};
 
 /// The limits that the provider publishes.
@@ -85,7 +87,7 @@ impl<'a> StrictSchemaWriter<'a> {
     pub(super) fn root(
         &mut self,
         root: &'a Value,
-    ) -> Result<(Value, ArgumentRestorer), StrictModeError> {
+    ) -> Result<(Value, AdaptedArgumentRestorer), StrictModeError> {
         let (alternatives, notes) = self.analyzer.split_root(root);
         if alternatives.is_empty() {
             return Err(refusal(&SchemaConstraints::default(), "no object matches the schema"));
@@ -101,7 +103,7 @@ impl<'a> StrictSchemaWriter<'a> {
             object.insert("$defs".to_owned(), std::mem::take(&mut self.defs).into());
         }
         let defs = std::mem::take(&mut self.plans);
-        Ok((Value::Object(object), ArgumentRestorer { root: plan, defs }))
+        Ok((Value::Object(object), AdaptedArgumentRestorer { root: plan, defs }))
     }
 
     /// Writes the schema of a child, or returns `None` if no value is allowed.
@@ -309,7 +311,7 @@ impl<'a> StrictSchemaWriter<'a> {
         name: &str,
         written: WrittenSchema,
         required: bool,
-    ) -> Result<(Value, MemberMapping), StrictModeError> {
+    ) -> Result<(Value, AdaptedMemberMapping), StrictModeError> {
         self.properties += 1;
         self.text += name.len();
         if self.properties > MOST_PROPERTIES || self.text > MOST_TEXT {
@@ -327,7 +329,10 @@ impl<'a> StrictSchemaWriter<'a> {
             schema = with_stand_in(schema, stand_in, &value);
             absent = Some(value);
         }
-        Ok((schema, MemberMapping { shown: name.to_owned(), name: name.to_owned(), absent, plan }))
+        Ok((
+            schema,
+            AdaptedMemberMapping { shown: name.to_owned(), name: name.to_owned(), absent, plan },
+        ))
     }
 }
 

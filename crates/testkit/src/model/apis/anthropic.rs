@@ -3,14 +3,16 @@
 use serde_json::{Value, json};
 
 use super::{call_id, items, text, usage};
-use crate::model::script::{ModelConversation, ModelTurn, OfferedTool};
+use crate::model::script::{ModelConversation, ModelRequestTool, ModelTurn};
 
 pub(super) fn read(request: &Value) -> ModelConversation {
     let tools = items(&request["tools"]).filter_map(|tool| tool["name"].as_str());
     let blocks = items(&request["messages"]).flat_map(|message| items(&message["content"]));
     let results = blocks.filter(|block| block["type"] == "tool_result");
     ModelConversation {
-        tools: tools.map(|name| OfferedTool { name: name.to_owned(), namespace: None }).collect(),
+        tools: tools
+            .map(|name| ModelRequestTool { name: name.to_owned(), namespace: None })
+            .collect(),
         results: results.map(|block| text(&block["content"])).collect(),
     }
 }

@@ -3,13 +3,15 @@
 use serde_json::{Value, json};
 
 use super::{call_id, items, text, usage};
-use crate::model::script::{ModelConversation, ModelTurn, OfferedTool};
+use crate::model::script::{ModelConversation, ModelRequestTool, ModelTurn};
 
 pub(super) fn read(request: &Value) -> ModelConversation {
     let tools = items(&request["tools"]).filter_map(|tool| tool["function"]["name"].as_str());
     let results = items(&request["messages"]).filter(|message| message["role"] == "tool");
     ModelConversation {
-        tools: tools.map(|name| OfferedTool { name: name.to_owned(), namespace: None }).collect(),
+        tools: tools
+            .map(|name| ModelRequestTool { name: name.to_owned(), namespace: None })
+            .collect(),
         results: results.map(|message| text(&message["content"])).collect(),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::items;
-use crate::model::script::{ModelConversation, ModelTurn, OfferedTool};
+use crate::model::script::{ModelConversation, ModelRequestTool, ModelTurn};
 
 pub(super) fn read(request: &Value) -> ModelConversation {
     let declared = items(&request["tools"]).flat_map(|it| items(&it["functionDeclarations"]));
@@ -16,7 +16,9 @@ pub(super) fn read(request: &Value) -> ModelConversation {
         values.filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
     };
     ModelConversation {
-        tools: tools.map(|name| OfferedTool { name: name.to_owned(), namespace: None }).collect(),
+        tools: tools
+            .map(|name| ModelRequestTool { name: name.to_owned(), namespace: None })
+            .collect(),
         results: results.map(|result| said(&result["response"])).collect(),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{call_id, items, text, usage};
-use crate::model::script::{ModelConversation, ModelTurn, OfferedTool};
+use crate::model::script::{ModelConversation, ModelRequestTool, ModelTurn};
 
 pub(super) fn read(request: &Value) -> ModelConversation {
     let results = items(&request["input"]).filter(|item| item["type"] == "function_call_output");
@@ -14,14 +14,14 @@ pub(super) fn read(request: &Value) -> ModelConversation {
 }
 
 /// A tool, or those of a namespace.
-fn named(entry: &Value) -> Vec<OfferedTool> {
+fn named(entry: &Value) -> Vec<ModelRequestTool> {
     let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
     if entry["type"] != "namespace" {
-        return vec![OfferedTool { name: name(entry), namespace: None }];
+        return vec![ModelRequestTool { name: name(entry), namespace: None }];
     }
     let namespace = Some(name(entry));
     let tools = items(&entry["tools"]);
-    tools.map(|tool| OfferedTool { name: name(tool), namespace: namespace.clone() }).collect()
+    tools.map(|tool| ModelRequestTool { name: name(tool), namespace: namespace.clone() }).collect()
 }
 
 fn item(turn: &ModelTurn) -> Value {

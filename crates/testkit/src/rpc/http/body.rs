@@ -29,7 +29,7 @@ pub enum HttpRefusal {
 }
 
 /// A response, or the reason why the request is refused.
-pub type EndpointResult = Result<Response<TestBody>, HttpRefusal>;
+pub type TestEndpointResult = Result<Response<TestBody>, HttpRefusal>;
 
 impl From<HttpRefusal> for Response<TestBody> {
     fn from(refusal: HttpRefusal) -> Self {

@@ -11,8 +11,8 @@ use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::sync::mpsc;
 
-use super::body::{self, EndpointResult, HttpRefusal, TestBody};
-use super::{TestEndpoint, guard, read};
+use super::body::{self, HttpRefusal, TestBody, TestEndpointResult};
+use super::{TestHttpEndpoint, guard, read};
 use crate::rpc::peer::{ClientPeer, FrameSink, lock};
 use crate::rpc::random_id;
 use crate::rpc::session::{TestService, TestSession};
@@ -20,7 +20,7 @@ use crate::rpc::session::{TestService, TestSession};
 const MESSAGES: &str = "/messages";
 
 /// The two endpoints of the transport and their sessions.
-pub struct SseEndpoint<S, F> {
+pub struct TestSseEndpoint<S, F> {
     open: F,
     sessions: Mutex<HashMap<String, Arc<SseTestSession<S>>>>,
 }
@@ -41,14 +41,14 @@ impl FrameSink for SseFrameSink {
     }
 }
 
-impl<S, F> TestEndpoint for SseEndpoint<S, F>
+impl<S, F> TestHttpEndpoint for TestSseEndpoint<S, F>
 where
     S: TestService,
     F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
 {
     const PATH: &str = "/sse";
 
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> EndpointResult {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> TestEndpointResult {
         match (request.method(), request.uri().path()) {
             (&Method::GET, Self::PATH) => {
                 guard::accepts(request.headers(), "text/event-stream")?;
@@ -65,7 +65,7 @@ where
     }
 }
 
-impl<S, F> SseEndpoint<S, F>
+impl<S, F> TestSseEndpoint<S, F>
 where
     S: TestService,
     F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
@@ -89,7 +89,7 @@ where
         body::events(receiver)
     }
 
-    async fn post(&self, request: Request<Incoming>) -> EndpointResult {
+    async fn post(&self, request: Request<Incoming>) -> TestEndpointResult {
         let id = request.uri().query().and_then(|query| query.strip_prefix("sessionId="));
         let held = id.and_then(|id| lock(&self.sessions).get(id).cloned());
         let held =

@@ -11,8 +11,8 @@ use hyper::body::Incoming;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use super::body::{self, EndpointResult, HttpRefusal, TestBody};
-use super::{TestEndpoint, guard, read};
+use super::body::{self, HttpRefusal, TestBody, TestEndpointResult};
+use super::{TestHttpEndpoint, guard, read};
 use crate::rpc::message::{TestFrame, TestMessage, TestRequest, TestRequestId};
 use crate::rpc::outcome::{ResponseOutcome, TestRpcError};
 use crate::rpc::peer::{ClientPeer, FrameSink};
@@ -57,10 +57,10 @@ impl<S: TestService> Drop for CancelRequestGuard<S> {
     }
 }
 
-impl<S: StatelessService> TestEndpoint for StatelessEndpoint<S> {
+impl<S: StatelessService> TestHttpEndpoint for StatelessEndpoint<S> {
     const PATH: &str = "/mcp";
 
-    async fn answer(self: Arc<Self>, request: http::Request<Incoming>) -> EndpointResult {
+    async fn answer(self: Arc<Self>, request: http::Request<Incoming>) -> TestEndpointResult {
         if request.uri().path() != Self::PATH {
             return Err(HttpRefusal::Said(StatusCode::NOT_FOUND, "only /mcp is served"));
         }

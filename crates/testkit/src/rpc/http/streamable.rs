@@ -7,9 +7,9 @@ use std::sync::Arc;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 
-use super::body::{self, EndpointResult, HttpRefusal, TestBody};
+use super::body::{self, HttpRefusal, TestBody, TestEndpointResult};
 use super::sessions::{TestHttpSession, TestHttpSessions};
-use super::{HttpOptions, TestEndpoint, guard, read};
+use super::{TestHttpEndpoint, TestHttpOptions, guard, read};
 use crate::rpc::message::{TestFrame, TestMessage};
 use crate::rpc::peer::{ClientPeer, FrameSink};
 use crate::rpc::revision::LegacyRevision;
@@ -17,19 +17,19 @@ use crate::rpc::session::TestService;
 
 /// An endpoint with sessions.
 pub struct StreamableEndpoint<S, F> {
-    options: HttpOptions,
+    options: TestHttpOptions,
     sessions: TestHttpSessions<S>,
     open: F,
 }
 
-impl<S, F> TestEndpoint for StreamableEndpoint<S, F>
+impl<S, F> TestHttpEndpoint for StreamableEndpoint<S, F>
 where
     S: TestService,
     F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
 {
     const PATH: &str = "/mcp";
 
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> EndpointResult {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> TestEndpointResult {
         if request.uri().path() != "/mcp" {
             return Err(HttpRefusal::Said(StatusCode::NOT_FOUND, "only /mcp is served"));
         }
@@ -49,11 +49,11 @@ where
     F: Fn(Arc<ClientPeer>) -> Arc<S> + Send + Sync + 'static,
 {
     /// An endpoint without any session yet.
-    pub fn new(options: HttpOptions, open: F) -> Self {
+    pub fn new(options: TestHttpOptions, open: F) -> Self {
         Self { options, sessions: TestHttpSessions::default(), open }
     }
 
-    async fn post(&self, request: Request<Incoming>) -> EndpointResult {
+    async fn post(&self, request: Request<Incoming>) -> TestEndpointResult {
         guard::check_post_headers(request.headers())?;
         let session = guard::session(request.headers());
         let frame = read(request).await?;
@@ -101,7 +101,7 @@ where
         }
     }
 
-    fn get(&self, request: &Request<Incoming>) -> EndpointResult {
+    fn get(&self, request: &Request<Incoming>) -> TestEndpointResult {
         guard::accepts(request.headers(), "text/event-stream")?;
         let held = self.sessions.find(guard::session(request.headers()))?;
         let primed = resumable(&held);
@@ -120,7 +120,7 @@ where
         Ok(response)
     }
 
-    fn delete(&self, request: &Request<Incoming>) -> EndpointResult {
+    fn delete(&self, request: &Request<Incoming>) -> TestEndpointResult {
         let held = self.sessions.find(guard::session(request.headers()))?;
         self.sessions.forget(&held.id);
         Ok(body::empty(StatusCode::OK))

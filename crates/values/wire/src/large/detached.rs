@@ -10,7 +10,7 @@ use bytes::Bytes;
 use memchr::memmem;
 
 /// Random access to a complete large response. The implementor reads; this crate does no IO.
-pub trait LargeMessageSource: Debug + Send + Sync {
+pub trait LargeResponseReader: Debug + Send + Sync {
     /// Fills `into` with the bytes that start at offset `at`.
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()>;
 }
@@ -77,7 +77,7 @@ pub struct DetachedValues {
     token: PlaceholderToken,
     finder: memmem::Finder<'static>,
     values: Vec<DetachedValue>,
-    source: Arc<dyn LargeMessageSource>,
+    source: Arc<dyn LargeResponseReader>,
 }
 
 impl Debug for DetachedValues {
@@ -94,7 +94,7 @@ impl DetachedValues {
     pub fn new(
         token: PlaceholderToken,
         holes: Vec<DetachedValue>,
-        kept: Arc<dyn LargeMessageSource>,
+        kept: Arc<dyn LargeResponseReader>,
     ) -> Self {
         let finder = memmem::Finder::new(token.0.as_bytes()).into_owned();
         Self { token, finder, values: holes, source: kept }
@@ -135,7 +135,7 @@ impl DetachedValues {
     }
 
     /// Returns the reader of the complete response.
-    pub fn source(&self) -> &Arc<dyn LargeMessageSource> {
+    pub fn source(&self) -> &Arc<dyn LargeResponseReader> {
         &self.source
     }
 
@@ -238,7 +238,7 @@ mod tests {
     #[derive(Debug)]
     struct Nowhere;
 
-    impl LargeMessageSource for Nowhere {
+    impl LargeResponseReader for Nowhere {
         fn read_at(&self, _: u64, _: &mut [u8]) -> io::Result<()> {
             Err(io::ErrorKind::NotFound.into())
         }

@@ -65,9 +65,9 @@ pub struct SkeletonParser {
     out: Vec<u8>,
     detached: Vec<DetachedValue>,
     text: StringState,
-    key: KnownKey,
+    key: SpecialResponseKey,
     in_result: bool,
-    subtree: Option<SubtreeState>,
+    subtree: Option<StructuredContentState>,
 }
 
 /// The state of the string that is being read.
@@ -83,7 +83,7 @@ struct StringState {
 
 /// The last key, if the parser treats it specially.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum KnownKey {
+enum SpecialResponseKey {
     Result,
     Structured,
     Other,
@@ -91,7 +91,7 @@ enum KnownKey {
 
 /// The state of the `structuredContent` value that is being read.
 #[derive(Debug)]
-struct SubtreeState {
+struct StructuredContentState {
     at: usize,
     skeleton_start: usize,
     detached_before: usize,
@@ -128,7 +128,7 @@ impl SkeletonParser {
             out: Vec::new(),
             detached: Vec::new(),
             text: StringState::default(),
-            key: KnownKey::Other,
+            key: SpecialResponseKey::Other,
             in_result: false,
             subtree: None,
         }
@@ -273,12 +273,12 @@ impl SkeletonParser {
         self.end_scalar()
     }
 
-    fn classify_key(&self) -> KnownKey {
+    fn classify_key(&self) -> SpecialResponseKey {
         let spelled = self.out.get(self.text.skeleton_start..).unwrap_or_default();
         match (self.open.len(), spelled) {
-            (1, b"\"result\"") => KnownKey::Result,
-            (2, b"\"structuredContent\"") if self.in_result => KnownKey::Structured,
-            _ => KnownKey::Other,
+            (1, b"\"result\"") => SpecialResponseKey::Result,
+            (2, b"\"structuredContent\"") if self.in_result => SpecialResponseKey::Structured,
+            _ => SpecialResponseKey::Other,
         }
     }
 
@@ -304,12 +304,12 @@ impl SkeletonParser {
             return Err(WireErrorKind::TooDeep(offset(self.at)).into());
         }
         match (depth, self.key) {
-            (1, key) => self.in_result = key == KnownKey::Result,
-            (2, KnownKey::Structured) => {
+            (1, key) => self.in_result = key == SpecialResponseKey::Result,
+            (2, SpecialResponseKey::Structured) => {
                 let form =
                     if is_object { DetachedValueKind::Object } else { DetachedValueKind::Array };
                 let (at, mark, holes) = (self.at, self.out.len(), self.detached.len());
-                self.subtree = Some(SubtreeState {
+                self.subtree = Some(StructuredContentState {
                     at,
                     skeleton_start: mark,
                     detached_before: holes,
@@ -319,7 +319,7 @@ impl SkeletonParser {
             }
             _ => {}
         }
-        self.key = KnownKey::Other;
+        self.key = SpecialResponseKey::Other;
         self.open.push(is_object);
         self.state = if is_object { JsonState::FirstKey } else { JsonState::FirstElement };
         self.take(bracket);
@@ -339,7 +339,7 @@ impl SkeletonParser {
             }
             _ => {}
         }
-        self.key = KnownKey::Other;
+        self.key = SpecialResponseKey::Other;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use proptest::{collection::vec, prelude::*, sample::Index};
 use toolgate_wire::large::{
-    DetachedValueKind, DetachedValues, LargeMessageSource, MessageChunk, MessageSkeleton,
+    DetachedValueKind, DetachedValues, LargeResponseReader, MessageChunk, MessageSkeleton,
     PlaceholderToken, SkeletonError, SkeletonParser,
 };
 use toolgate_wire::{Frame, MessageLimits, WireErrorKind, scan};
@@ -38,7 +38,7 @@ fn sift(
 #[derive(Debug)]
 struct Memory(Vec<u8>);
 
-impl LargeMessageSource for Memory {
+impl LargeResponseReader for Memory {
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         let from = usize::try_from(at).unwrap();
         into.copy_from_slice(&self.0[from..from + into.len()]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
-use toolgate_context::compile::CompileOutcome;
+use toolgate_context::compile::ResourceCompileOutcome;
 use toolgate_wire::{method, string};
 
 use super::{ResourceImporter, print_remarks, summary_line};
@@ -92,7 +92,7 @@ async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Resu
 async fn compile_again(work: &ResourceImporter<'_>, first: bool) -> Result<()> {
     let (compiled, trust) = work.compile().await?;
     let _apart = work.spinner.hide();
-    if compiled.outcome == CompileOutcome::Unchanged && !first {
+    if compiled.outcome == ResourceCompileOutcome::Unchanged && !first {
         return Ok(());
     }
     print_remarks(&compiled);

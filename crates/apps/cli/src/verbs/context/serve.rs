@@ -23,12 +23,12 @@ use crate::shutdown;
 pub struct ContextServeArgs {
     /// Naming scheme of tools and resources [default: `context.names` in the config]
     #[arg(long, value_name = "SCHEME", value_enum)]
-    names: Option<ContextNamesArg>,
+    names: Option<ContextNamingArg>,
 }
 
 /// A value of `--names`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ContextNamesArg {
+enum ContextNamingArg {
     /// ask, recall, …; toolgate://context/…
     Toolgate,
     /// sb_ask, sb_recall, …; secondbrain://context/…
@@ -38,8 +38,8 @@ enum ContextNamesArg {
 pub async fn run(context: &CliContext, options: &ContextServeArgs) -> Result<Exit> {
     let setup = context.load_user_setup().await?;
     let names = match options.names {
-        Some(ContextNamesArg::Toolgate) => Names::Toolgate,
-        Some(ContextNamesArg::Secondbrain) => Names::SecondBrain,
+        Some(ContextNamingArg::Toolgate) => Names::Toolgate,
+        Some(ContextNamingArg::Secondbrain) => Names::SecondBrain,
         None => setup.plan().settings.context.names,
     };
     let server = tools_server(context.shelf(), names, allowed_intake(&setup));

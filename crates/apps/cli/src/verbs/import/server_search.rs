@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use toolgate_host::config::clients::{self, KnownClient};
 use toolgate_host::config::{
-    ConfigDocument, ConfigSources, ConversionLoss, Dialect, FileApprovals, FileContext, FileRef,
-    FileSettings, Permissions, read_file,
+    ConfigDocument, ConfigSources, ConversionLoss, Dialect, FileApprovalSettings,
+    FileContextSettings, FileRef, FileSettings, Permissions, read_file,
 };
 use toolgate_host::{ConfigScope, Diagnostic, DiagnosticSeverity, ServerSpec, TransportSpec};
 use toolgate_model::{ServerTimeouts, redact_args, redact_url};
@@ -65,7 +65,7 @@ impl FoundServer {
 }
 
 /// The servers that were found, and the findings about their files.
-pub struct ServerSearch {
+pub struct ImportSearchResult {
     found: Vec<FoundServer>,
     skipped: Vec<SkippedServer>,
     /// The findings about the files.
@@ -76,7 +76,7 @@ pub struct ServerSearch {
     endpoints: Vec<String>,
 }
 
-impl ServerSearch {
+impl ImportSearchResult {
     /// Returns the servers in one client's files, except toolgate itself.
     pub fn of_client(context: &CliContext, client: &KnownClient) -> Result<Vec<FoundServer>> {
         let sources = client_sources(context)?;
@@ -253,11 +253,11 @@ fn settings_names(settings: &FileSettings) -> Vec<String> {
         ("clients", !clients.is_empty()),
         ("foreign", foreign.is_some()),
         ("permissions", *permissions != Permissions::default()),
-        ("approvals", *approvals != FileApprovals::default()),
+        ("approvals", *approvals != FileApprovalSettings::default()),
         ("launch.posture", posture.is_some()),
         ("pins.recheck", recheck.is_some()),
         ("timeouts", *timeouts != ServerTimeouts::default()),
-        ("context", *context != FileContext::default()),
+        ("context", *context != FileContextSettings::default()),
         ("inputs", !inputs.is_empty()),
     ];
     let present = present.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.to_owned());

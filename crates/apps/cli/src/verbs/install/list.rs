@@ -14,7 +14,7 @@ use crate::transfer::read_document;
 
 /// One file of one client, as JSON.
 #[derive(Debug, Serialize)]
-struct ClientFileJson {
+struct ClientConfigFileJson {
     client: &'static str,
     title: &'static str,
     scope: &'static str,
@@ -33,7 +33,7 @@ pub fn run(context: &CliContext, sources: &ConfigSources) -> Result<Exit> {
             let (file, text) = read_document(file.clone()).unwrap_or((file, None));
             let existing = text.map(|text| ExistingEntries::of(context, &file, &text));
             let installed = existing.and_then(|it| it.name().map(ToString::to_string));
-            lines.push(ClientFileJson {
+            lines.push(ClientConfigFileJson {
                 client: client.id,
                 title: client.title,
                 scope: word,
@@ -46,7 +46,7 @@ pub fn run(context: &CliContext, sources: &ConfigSources) -> Result<Exit> {
     out::print(context, &lines, || table(&lines))
 }
 
-fn table(lines: &[ClientFileJson]) -> String {
+fn table(lines: &[ClientConfigFileJson]) -> String {
     let mut table = TextTable::new(&["CLIENT", "SCOPE", "INSTALLED", "FILE"]);
     for line in lines {
         let installed = match &line.installed {

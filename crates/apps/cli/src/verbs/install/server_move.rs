@@ -11,7 +11,7 @@ use crate::exit::Result;
 use crate::out::{self, escape_invisible};
 use crate::transfer::install_registry::MovedServers;
 use crate::verbs::import::import_batch::{ImportBatch, choose_target};
-use crate::verbs::import::server_search::{FoundServer, ServerSearch};
+use crate::verbs::import::server_search::{FoundServer, ImportSearchResult};
 use crate::verbs::import::{self, ImportReport};
 
 /// The servers in a client's own files.
@@ -20,7 +20,7 @@ pub struct DirectServers(Vec<FoundServer>);
 impl DirectServers {
     /// Reads all files of a client.
     pub fn of(context: &CliContext, client: &KnownClient) -> Result<Self> {
-        ServerSearch::of_client(context, client).map(Self)
+        ImportSearchResult::of_client(context, client).map(Self)
     }
 
     /// Returns the servers that can be moved out of one file: all that are not bound to a project.

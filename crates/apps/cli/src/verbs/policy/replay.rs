@@ -28,7 +28,7 @@ pub struct PolicyReplayArgs {
 
 /// How many calls were replayed, and how many of them could not be decided.
 #[derive(Default)]
-struct ReplayCounts {
+struct PolicyReplayCounts {
     calls: usize,
     unclear: usize,
     gone: usize,
@@ -43,7 +43,7 @@ pub async fn run(context: &CliContext, options: &PolicyReplayArgs) -> Result<Exi
     };
     let mut past = Past::new(setup.plan(), &governance);
     let folder = context.home.state_dir().join("journal");
-    let (mut counts, mut found) = (ReplayCounts::default(), Vec::new());
+    let (mut counts, mut found) = (PolicyReplayCounts::default(), Vec::new());
     for entry in read_since(&folder, since)? {
         let entry = entry?;
         let replayed = past.replay_entry(&entry)?;
@@ -81,7 +81,7 @@ type ReplayChange = (String, String, Box<ChangedDecision>);
 
 fn print_changes(
     context: &CliContext,
-    counts: &ReplayCounts,
+    counts: &PolicyReplayCounts,
     found: &[ReplayChange],
 ) -> Result<()> {
     if context.json {

@@ -8,16 +8,16 @@ use toolgate_wire::{Frame, MessageKind, MessageOrBatch, method};
 use super::outbox::SseOutbox;
 use crate::exchange::{Exchange, MessageSink, ResponseMode, RpcResponse};
 use crate::gateway::GatewayState;
-use crate::http::clock::{ConnectionPhase, ConnectionState};
+use crate::http::clock::{HttpConnectionPhase, HttpConnectionState};
 use crate::http::server::unknown_session;
 use crate::peer::PeerId;
-use crate::peer_quota::PeerEntry;
+use crate::peer_quota::PeerQuotaEntry;
 use crate::principal::ClientIdentity;
 use crate::rejection::Rejection;
 use crate::session::{LegacySession, NOT_INITIALIZED, answer_uninitialized};
 
 /// A client and its session, once it has one.
-pub(super) struct SseClient {
+pub(super) struct ConnectedSseClient {
     gateway: Arc<GatewayState>,
     pub(super) identity: ClientIdentity,
     /// The peer whose quota this client uses.
@@ -26,7 +26,7 @@ pub(super) struct SseClient {
     /// When the stream was opened.
     pub(super) opened_at: u64,
     /// The connection that carries the stream.
-    connection: Arc<ConnectionState>,
+    connection: Arc<HttpConnectionState>,
     state: Mutex<SseClientState>,
 }
 
@@ -40,14 +40,14 @@ enum SseClientState {
     Closed,
 }
 
-impl SseClient {
+impl ConnectedSseClient {
     pub(super) fn new(
         gateway: Arc<GatewayState>,
         identity: ClientIdentity,
         opened_at: u64,
-        connection: Arc<ConnectionState>,
+        connection: Arc<HttpConnectionState>,
     ) -> Self {
-        connection.set_phase(ConnectionPhase::Silent);
+        connection.set_phase(HttpConnectionPhase::Silent);
         let (outbox, state) = (Arc::default(), Mutex::new(SseClientState::New));
         Self { gateway, peer: identity.peer_id(), identity, outbox, opened_at, connection, state }
     }
@@ -94,7 +94,7 @@ impl SseClient {
         let reply = match self.gateway.open_session(&request, &self.identity, self.outbox.clone()) {
             Ok((session, reply)) => {
                 *state = SseClientState::Open(session);
-                self.connection.set_phase(ConnectionPhase::Serving);
+                self.connection.set_phase(HttpConnectionPhase::Serving);
                 reply
             }
             Err(reply) => reply,
@@ -141,7 +141,7 @@ impl SseClient {
     }
 }
 
-impl PeerEntry for SseClient {
+impl PeerQuotaEntry for ConnectedSseClient {
     fn peer(&self) -> &PeerId {
         &self.peer
     }

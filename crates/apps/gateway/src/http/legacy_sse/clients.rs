@@ -11,9 +11,9 @@ use bytes::Bytes;
 use toolgate_transport::sse;
 
 use super::MESSAGES_PATH;
-use super::client::SseClient;
+use super::client::ConnectedSseClient;
 use crate::gateway::GatewayState;
-use crate::http::clock::{CoarseClock, ConnectionState};
+use crate::http::clock::{CoarseClock, HttpConnectionState};
 use crate::http::sessions::HttpSessionId;
 use crate::http::stream::EventSource;
 use crate::peer_quota::PeerLimits;
@@ -22,7 +22,7 @@ use crate::rejection::Rejection;
 
 /// The HTTP+SSE clients of one server.
 pub(crate) struct SseClients {
-    open: papaya::HashMap<HttpSessionId, Arc<SseClient>>,
+    open: papaya::HashMap<HttpSessionId, Arc<ConnectedSseClient>>,
     clock: Arc<CoarseClock>,
     limits: PeerLimits,
     /// How long a client may take to send its first message.
@@ -30,10 +30,10 @@ pub(crate) struct SseClients {
 }
 
 /// A client's stream. Dropping it closes the client.
-pub(crate) struct SseClientStream {
+pub(crate) struct SseClientGuard {
     clients: Arc<SseClients>,
     key: HttpSessionId,
-    client: Arc<SseClient>,
+    client: Arc<ConnectedSseClient>,
 }
 
 impl SseClients {
@@ -55,23 +55,28 @@ impl SseClients {
         self: &Arc<Self>,
         gateway: Arc<GatewayState>,
         identity: ClientIdentity,
-        connection: Arc<ConnectionState>,
-    ) -> Result<SseClientStream, Rejection> {
+        connection: Arc<HttpConnectionState>,
+    ) -> Result<SseClientGuard, Rejection> {
         let open = self.open.pin();
         let entries = || open.iter().map(|(key, client)| (*key, client.as_ref()));
         let evicted = self.limits.make_room(&identity.peer_id(), entries);
         let key = HttpSessionId::reserve(evicted, |evicted| {
             open.remove(&evicted).inspect(|client| client.close());
         })?;
-        let client = Arc::new(SseClient::new(gateway, identity, self.clock.now(), connection));
+        let client =
+            Arc::new(ConnectedSseClient::new(gateway, identity, self.clock.now(), connection));
         let endpoint = format!("{MESSAGES_PATH}?session={key}");
         client.outbox.push(sse::event("endpoint", None, Bytes::from(endpoint).into()));
         open.insert(key, client.clone());
-        Ok(SseClientStream { clients: self.clone(), key, client })
+        Ok(SseClientGuard { clients: self.clone(), key, client })
     }
 
     /// Returns the client with this id if it belongs to the principal.
-    pub(super) fn find(&self, id: &str, principal: &ClientPrincipal) -> Option<Arc<SseClient>> {
+    pub(super) fn find(
+        &self,
+        id: &str,
+        principal: &ClientPrincipal,
+    ) -> Option<Arc<ConnectedSseClient>> {
         let client = self.open.pin().get(&HttpSessionId::parse(id.as_bytes())?).cloned()?;
         (client.identity.principal == *principal).then_some(client)
     }
@@ -99,13 +104,13 @@ impl SseClients {
     }
 }
 
-impl EventSource for SseClientStream {
+impl EventSource for SseClientGuard {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.client.outbox.poll_next(context)
     }
 }
 
-impl Drop for SseClientStream {
+impl Drop for SseClientGuard {
     fn drop(&mut self) {
         self.clients.open.pin().remove(&self.key);
         self.client.close();

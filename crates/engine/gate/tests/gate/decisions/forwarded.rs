@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
 use toolgate_fleet::BuiltInServer;
-use toolgate_model::{ArgumentCondition, ConfigValue, ExpectedValue};
+use toolgate_model::{ArgumentCondition, ConfigValue, ExpectedArgumentValue};
 use toolgate_wire::{Era, scan};
 
 use super::*;
@@ -175,7 +175,7 @@ impl Scribe {
 
 /// Refuses calls whose argument `k` is `x`.
 fn no_x() -> GovernanceSettings {
-    let is = ExpectedValue::Value(ConfigValue::Text("x".into()));
+    let is = ExpectedArgumentValue::Value(ConfigValue::Text("x".into()));
     let when = vec![ArgumentCondition { pointer: "/k".into(), expected: is }];
     let rule = RuleSpec { subject: "mcp:s/t".into(), when, ..RuleSpec::default() };
     let rules = vec![(Effect::Deny, rule)];

@@ -93,8 +93,10 @@ fn broken(dir: &tempfile::TempDir) -> Arc<Journal> {
 
 fn reading() -> ServerSpec {
     let mut spec = spec("s");
-    let read =
-        toolgate_model::ToolSpec { tags: Some(vec!["mcp.read-only".into()]), ..Default::default() };
+    let read = toolgate_model::DeclaredTool {
+        tags: Some(vec!["mcp.read-only".into()]),
+        ..Default::default()
+    };
     spec.selection.tools.insert("look".into(), read);
     spec
 }

@@ -85,8 +85,10 @@ async fn a_client_that_approves_by_itself_is_not_asked_again_but_denies_hold() {
 async fn after_untrusted_content_what_carries_data_out_is_asked_about() {
     let out = || {
         let mut out = spec("s");
-        let egress =
-            toolgate_model::ToolSpec { tags: Some(vec!["egress".into()]), ..Default::default() };
+        let egress = toolgate_model::DeclaredTool {
+            tags: Some(vec!["egress".into()]),
+            ..Default::default()
+        };
         out.selection.tools.insert("send".into(), egress);
         out
     };

@@ -4,7 +4,7 @@
 use toolgate_model::ConfigValue;
 
 use super::render;
-use super::spans::{ValueMarker, YamlSpan};
+use super::spans::{YamlSpan, YamlValueMarker};
 use crate::EditError;
 use crate::common::tree::{TreeNode, TreeValue};
 use crate::edit::lines;
@@ -99,7 +99,7 @@ impl YamlDocument {
                 false => self.splice(slot.head, slot.head, &format!(" {text}")),
             };
         }
-        if slot.marker == ValueMarker::Nothing {
+        if slot.marker == YamlValueMarker::Nothing {
             return self.replace_root(slot.node.map(|node| (node.start, node.end)), value);
         }
         let (tail, to) = self.trailing_comment(&slot);
@@ -107,12 +107,12 @@ impl YamlDocument {
         let column = self.column(slot.start);
         let text = match (render::is_block(value), slot.marker) {
             (false, _) => format!(" {}{tail}", render::flow(value, false)),
-            (true, ValueMarker::Dash) if tail.is_empty() => {
+            (true, YamlValueMarker::Dash) if tail.is_empty() => {
                 let lines = render::block(value, habits);
                 let rest = self.lines(&lines[1..], column + 2);
                 format!(" {}{rest}", lines[0])
             }
-            (true, ValueMarker::Dash) => {
+            (true, YamlValueMarker::Dash) => {
                 format!("{tail}{}", self.lines(&render::block(value, habits), column + 2))
             }
             (true, _) => {
@@ -178,15 +178,18 @@ impl YamlDocument {
             }
             (true, None) if entries.len() == 1 => {
                 let empty = match slot.marker {
-                    ValueMarker::Dash => ConfigValue::List(Vec::new()),
+                    YamlValueMarker::Dash => ConfigValue::List(Vec::new()),
                     _ => ConfigValue::Table(Vec::new()),
                 };
                 self.replace(above, &empty)
             }
             _ => {
-                let emptied =
-                    (entries.len() == 1 && parent.marker != ValueMarker::Nothing).then(|| {
-                        (parent.head, if slot.marker == ValueMarker::Dash { " []" } else { " {}" })
+                let emptied = (entries.len() == 1 && parent.marker != YamlValueMarker::Nothing)
+                    .then(|| {
+                        (
+                            parent.head,
+                            if slot.marker == YamlValueMarker::Dash { " []" } else { " {}" },
+                        )
                     });
                 let floor = index.checked_sub(1).map_or(parent.head, |before| entries[before].end);
                 let (from, to) =

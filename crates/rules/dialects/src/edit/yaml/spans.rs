@@ -18,14 +18,14 @@ pub(super) struct YamlSpan<'d> {
     /// The end of the value; equals `head` if the value is empty.
     pub end: usize,
     /// What introduces it.
-    pub marker: ValueMarker,
+    pub marker: YamlValueMarker,
     /// Whether the value is inside brackets or braces.
     pub in_flow: bool,
 }
 
 /// What introduces a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ValueMarker {
+pub(super) enum YamlValueMarker {
     Nothing,
     Key,
     Dash,
@@ -51,7 +51,7 @@ impl YamlDocument {
             head: 0,
             start,
             end,
-            marker: ValueMarker::Nothing,
+            marker: YamlValueMarker::Nothing,
             in_flow: false,
         };
         for at in path {
@@ -85,14 +85,14 @@ impl YamlDocument {
                 let in_flow = slot.in_flow || *flow;
                 let entry = |(key, value): &'d (YamlNode, YamlNode)| {
                     let colon = self.colon(key.end).ok_or_else(unusual_layout)?;
-                    self.entry_span(value, key.start, colon + 1, ValueMarker::Key, in_flow)
+                    self.entry_span(value, key.start, colon + 1, YamlValueMarker::Key, in_flow)
                 };
                 members.iter().map(entry).collect()
             }
             YamlNodeKind::List { items, flow } => {
                 if slot.in_flow || *flow {
                     let entry = |item: &'d YamlNode| {
-                        self.entry_span(item, item.start, item.start, ValueMarker::Dash, true)
+                        self.entry_span(item, item.start, item.start, YamlValueMarker::Dash, true)
                     };
                     return items.iter().map(entry).collect();
                 }
@@ -117,7 +117,7 @@ impl YamlDocument {
                 None => self.dash(slot.head, self.column(slot.start)),
             };
             let dash = dash.ok_or_else(unusual_layout)?;
-            entries.push(self.entry_span(item, dash, dash + 1, ValueMarker::Dash, false)?);
+            entries.push(self.entry_span(item, dash, dash + 1, YamlValueMarker::Dash, false)?);
         }
         Ok(entries)
     }
@@ -127,7 +127,7 @@ impl YamlDocument {
         node: &'d YamlNode,
         start: usize,
         head: usize,
-        by: ValueMarker,
+        by: YamlValueMarker,
         in_flow: bool,
     ) -> Result<YamlSpan<'d>, EditError> {
         let mut slot = YamlSpan { node: Some(node), head, start, end: head, marker: by, in_flow };
@@ -183,12 +183,12 @@ impl YamlDocument {
     fn measure_indentation(&self, slot: &YamlSpan<'_>, found: &mut (Option<usize>, Option<usize>)) {
         for entry in self.child_spans(slot).unwrap_or_default() {
             let inner = self.child_spans(&entry).unwrap_or_default();
-            if let (ValueMarker::Key, Some(first)) =
+            if let (YamlValueMarker::Key, Some(first)) =
                 (entry.marker, inner.first().filter(|it| !it.in_flow))
             {
                 let deeper = self.column(first.start).checked_sub(self.column(entry.start));
                 match first.marker {
-                    ValueMarker::Dash => found.1 = found.1.or(deeper),
+                    YamlValueMarker::Dash => found.1 = found.1.or(deeper),
                     _ => found.0 = found.0.or(deeper.filter(|deeper| *deeper > 0)),
                 }
             }

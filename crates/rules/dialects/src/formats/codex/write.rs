@@ -1,7 +1,7 @@
 //! Writes a server as a Codex entry.
 
 use toolgate_model::{
-    ApprovalMode, AuthProvider, ConfigValue, HttpSpec, ServerSpec, ToolSpec, TransportSpec,
+    ApprovalMode, AuthProvider, ConfigValue, DeclaredTool, HttpSpec, ServerSpec, TransportSpec,
 };
 
 use super::{APPROVALS, AUTHORIZATION, BEARER, CHATGPT, ID, KEYS, OAUTH, OAUTH_BESIDE};
@@ -102,5 +102,5 @@ pub(super) fn approvals(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
             }
         }
     });
-    selection.tools.retain(|_, tool| *tool != ToolSpec::default());
+    selection.tools.retain(|_, tool| *tool != DeclaredTool::default());
 }

@@ -6,13 +6,13 @@ use toolgate_model::{ConfigValue, ContextNamingStyle, ContextOfferMode};
 
 use super::write::set_fields;
 use crate::common::TableFields;
-use crate::{FileContext, LocatedValue};
+use crate::{FileContextSettings, LocatedValue};
 
-pub(super) fn read(top: &mut TableFields<'_>) -> FileContext {
+pub(super) fn read(top: &mut TableFields<'_>) -> FileContextSettings {
     let read = top.with_table("context", |inner| {
         let offer = inner.choice("offer", &ContextOfferMode::ALL.map(|it| (it.as_str(), it)));
         let names = inner.choice("names", &ContextNamingStyle::ALL.map(|it| (it.as_str(), it)));
-        FileContext {
+        FileContextSettings {
             offer: inner.with_position("offer", offer),
             names: inner.with_position("names", names),
             folders: paths(inner, "folders"),
@@ -27,8 +27,8 @@ fn paths(fields: &mut TableFields<'_>, key: &'static str) -> Option<LocatedValue
     fields.with_position(key, paths)
 }
 
-pub(super) fn write(context: &FileContext) -> Vec<(String, ConfigValue)> {
-    let FileContext { offer, names, folders, trusted } = context;
+pub(super) fn write(context: &FileContextSettings) -> Vec<(String, ConfigValue)> {
+    let FileContextSettings { offer, names, folders, trusted } = context;
     let paths = |paths: &LocatedValue<Vec<PathBuf>>| {
         ConfigValue::texts(paths.value.iter().map(|path| path.to_string_lossy()))
     };

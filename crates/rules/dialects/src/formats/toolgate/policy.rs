@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use toolgate_model::{
-    ApprovalChannel, ArgumentCondition, ConfigValue, ExpectedValue, PolicyMode, Posture, RuleSpec,
+    ApprovalChannel, ArgumentCondition, ConfigValue, ExpectedArgumentValue, PolicyMode, Posture,
+    RuleSpec,
 };
 
 use super::write::{format_duration, set_fields, toml_compatible};
@@ -14,7 +15,7 @@ use crate::common::TableFields;
 use crate::common::rules::{self, InvalidRuleHandling};
 use crate::common::tree::{TreeNode, TreeValue};
 use crate::losses::ConversionLosses;
-use crate::{FileApprovals, LocatedValue, Permissions, duration};
+use crate::{FileApprovalSettings, LocatedValue, Permissions, duration};
 
 /// An example of a rule.
 const LIKE: &str = "write \"mcp:server/tool\", or { about = \"mcp:server/*\", when = […] }";
@@ -112,8 +113,8 @@ fn condition(fields: &mut TableFields<'_>, item: &TreeNode) -> Option<ArgumentCo
     let glob = inner.owned_text("glob");
     let value = inner.node("equals").map(TreeNode::data);
     let is = match (glob, value) {
-        (Some(glob), None) => Some(ExpectedValue::Glob(glob)),
-        (None, Some(value)) => Some(ExpectedValue::Value(value)),
+        (Some(glob), None) => Some(ExpectedArgumentValue::Glob(glob)),
+        (None, Some(value)) => Some(ExpectedArgumentValue::Value(value)),
         _ => {
             inner.fail("needs either `glob` or `equals`", hint);
             None
@@ -150,8 +151,8 @@ pub(super) fn recheck(top: &mut TableFields<'_>) -> Option<LocatedValue<Duration
     .flatten()
 }
 
-pub(super) fn approvals(top: &mut TableFields<'_>) -> FileApprovals {
-    let mut said = FileApprovals::default();
+pub(super) fn approvals(top: &mut TableFields<'_>) -> FileApprovalSettings {
+    let mut said = FileApprovalSettings::default();
     top.with_table("approvals", |inner| {
         said.via = via(inner);
         let wait = time(inner, "wait");
@@ -220,8 +221,8 @@ fn rule_data(rule: &RuleSpec, losses: &mut ConversionLosses) -> Option<ConfigVal
     let mut conditions = Vec::new();
     for ArgumentCondition { pointer, expected } in when {
         let (key, value) = match expected {
-            ExpectedValue::Glob(glob) => ("glob", ConfigValue::text(glob)),
-            ExpectedValue::Value(value) => {
+            ExpectedArgumentValue::Glob(glob) => ("glob", ConfigValue::text(glob)),
+            ExpectedArgumentValue::Value(value) => {
                 let field = format!("permissions: the rule about {about:?}");
                 ("equals", toml_compatible(value, &field, losses).filter(|it| it == value)?)
             }
@@ -237,8 +238,8 @@ fn rule_data(rule: &RuleSpec, losses: &mut ConversionLosses) -> Option<ConfigVal
     ])))
 }
 
-pub(super) fn approval_fields(approvals: &FileApprovals) -> Vec<(String, ConfigValue)> {
-    let FileApprovals { via, clients, wait, expiry, from_client_terminal } = approvals;
+pub(super) fn approval_fields(approvals: &FileApprovalSettings) -> Vec<(String, ConfigValue)> {
+    let FileApprovalSettings { via, clients, wait, expiry, from_client_terminal } = approvals;
     let word = |via: LocatedValue<ApprovalChannel>| ConfigValue::text(via.value.as_str());
     let time = |time: LocatedValue<Duration>| ConfigValue::Text(format_duration(time.value));
     let clients: Vec<_> = clients

@@ -1,6 +1,6 @@
 //! Reads and writes the settings of single tools.
 
-use toolgate_model::{ApprovalMode, ConfigValue, ServerSpec, ToolSpec};
+use toolgate_model::{ApprovalMode, ConfigValue, DeclaredTool, ServerSpec};
 
 use super::write::{list, set_fields};
 use crate::common::{EntryWriter, TableFields};
@@ -8,7 +8,7 @@ use crate::common::{EntryWriter, TableFields};
 pub(super) fn read(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
     entry.with_table("tools", |inner| {
         inner.each_table("tool", "{ enabled = false }", |member, fields| {
-            let tool = ToolSpec {
+            let tool = DeclaredTool {
                 alias: fields.owned_text("alias"),
                 tags: fields.texts("tags"),
                 enabled: fields.flag("enabled").unwrap_or(true),
@@ -27,7 +27,7 @@ pub(super) fn approval(fields: &mut TableFields<'_>) -> Option<ApprovalMode> {
 /// listed may have an effect.
 pub(super) fn write(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
     let tools = std::mem::take(&mut rest.selection.tools).into_iter().map(|(name, tool)| {
-        let ToolSpec { alias, tags, enabled, approval } = tool;
+        let DeclaredTool { alias, tags, enabled, approval } = tool;
         let fields = set_fields([
             ("alias", alias.map(ConfigValue::Text)),
             ("tags", tags.as_deref().map(list)),
