@@ -166,7 +166,8 @@ pub enum VerbCommand {
     /// Add a resource to the local context
     CompileResource(compile_resource::CompileResourceArgs),
     /// Manage and search the local context
-    Context(context::ContextArgs),
+    #[command(subcommand)]
+    Context(context::ContextCommand),
     /// Get a prompt
     Prompt(prompt::PromptArgs),
     /// Diagnose servers step by step
@@ -180,9 +181,11 @@ pub enum VerbCommand {
     /// Manage access keys for HTTP clients
     Keys(keys::KeysArgs),
     /// Read, export and verify the journal
-    Audit(audit::AuditArgs),
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Edit, check, explain, test and replay the policy rules
-    Policy(policy::PolicyArgs),
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
     /// Review and approve changes to server definitions
     Pins(pins::PinsArgs),
     /// Write or check the lock file
@@ -213,9 +216,11 @@ pub enum VerbCommand {
     /// Remove Toolgate from a client's config
     Uninstall(uninstall::UninstallArgs),
     /// Check the config files or show where they are
-    Config(config::ConfigArgs),
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
     /// Manage the secrets that config files name as ${secret:NAME}
-    Secret(secret::SecretArgs),
+    #[command(subcommand)]
+    Secret(secret::SecretCommand),
     /// Run a small MCP server on stdin and stdout for testing
     #[command(after_help = "Example: toolgate sample-server")]
     SampleServer,

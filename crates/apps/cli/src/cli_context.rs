@@ -129,7 +129,8 @@ pub fn current_folder() -> Result<PathBuf> {
     })
 }
 
-fn absolute(path: &Path) -> Result<PathBuf> {
+/// Returns the absolute path of a file that the user named.
+pub fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path)
         .or_fail(ErrorCode::CliUsage, format_args!("cannot resolve {}", path.display()))
 }

@@ -11,7 +11,7 @@ use toolgate_host::{Answer, CallerId, Interactor, Question, QuestionKind};
 use toolgate_wire::view::{LogLevel, LogMessageParams, ProgressParams};
 use toolgate_wire::{Frame, method};
 
-use crate::out::{self, Spinner, escape_invisible};
+use crate::out::{self, Spinner};
 
 pub use form::default_answers;
 
@@ -65,7 +65,7 @@ impl TerminalInteractor {
         let text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
         let level = message.level.map_or("log", |level| level.as_str());
         let _hidden = self.spinner.hide();
-        out::note(&format!("{speaker}: {level}: {}", escape_invisible(&text)));
+        out::note(&format!("{speaker}: {level}: {text}"));
     }
 }
 

@@ -108,10 +108,23 @@ pub fn text(text: &str) -> Result<()> {
     data(format!("{shown}{end}").as_bytes())
 }
 
-/// Prints a line to stderr, unless `--quiet` is given.
+/// Prints a line to stderr, unless `--quiet` is given. It may quote servers and files, so its
+/// control and invisible characters are escaped.
 pub fn note(text: &str) {
+    note_lines(&escape_invisible(text));
+}
+
+/// Prints lines to stderr, as [`note`] does.
+pub fn note_lines(text: &str) {
     if !IS_QUIET.load(Ordering::Relaxed) {
-        alert(text);
+        alert(&escape_invisible_lines(text));
+    }
+}
+
+/// Prints a line to stderr as [`note`] does, after a coloured label.
+pub fn labelled_note(label: &str, text: &str) {
+    if !IS_QUIET.load(Ordering::Relaxed) {
+        alert(&format!("{label} {}", escape_invisible(text)));
     }
 }
 
@@ -122,22 +135,22 @@ pub fn alert(text: &str) {
 
 /// Prints a hint: what the user can do next.
 pub fn hint(text: &str) {
-    note(&format!("{} {text}", cyan("hint:")));
+    labelled_note(&cyan("hint:"), text);
 }
 
 /// Prints a remark, marked as a note.
 pub fn remark(text: &str) {
-    note(&format!("{} {text}", cyan("note:")));
+    labelled_note(&cyan("note:"), text);
 }
 
 /// Prints a warning.
 pub fn warning(text: &str) {
-    note(&format!("{} {text}", cyan("warning:")));
+    labelled_note(&cyan("warning:"), text);
 }
 
 /// Prints all findings about the config files in full. Text from the files is untrusted.
 pub fn print_findings(findings: &[ConfigFinding]) {
-    findings.iter().for_each(|finding| note(&escape_invisible_lines(&finding.text)));
+    findings.iter().for_each(|finding| note_lines(&finding.text));
 }
 
 /// Prints a short summary of the findings, for verbs with another purpose: one line per error, and
@@ -158,9 +171,9 @@ pub fn print_findings_summary(found: &[ConfigFinding], verbose: bool) {
     hint(&format!("{what}run `toolgate config check` for details"));
 }
 
-/// Prints notes about what servers offer. Names in them are untrusted.
+/// Prints notes about what servers offer.
 pub fn print_notes(notes: &[String]) {
-    notes.iter().for_each(|text| remark(&escape_invisible(text)));
+    notes.iter().for_each(|text| remark(text));
 }
 
 /// Returns true if stderr is a terminal.

@@ -62,16 +62,13 @@ fn print_reload(reloaded: Result<ReloadReport>, requested: bool) {
         Ok(reloaded) => {
             out::note(&format!("reloaded: {}", summary(&reloaded)));
             for (name, reason) in &reloaded.blocked {
-                let (name, reason) =
-                    (out::escape_invisible(name.as_str()), out::escape_invisible(reason));
                 out::note(&format!("  {name}: blocked: {reason}"));
             }
             out::print_findings(&reloaded.new_findings);
         }
-        Err(failure) => out::note(&format!(
-            "not reloaded: {}; the previous configuration stays active",
-            out::escape_invisible(&failure.to_string())
-        )),
+        Err(failure) => {
+            out::note(&format!("not reloaded: {failure}; the previous configuration stays active"))
+        }
     }
 }
 
@@ -97,7 +94,7 @@ fn summary(reloaded: &ReloadReport) -> String {
 }
 
 fn join_names(names: &[ServerName]) -> String {
-    names.iter().map(|name| out::escape_invisible(name.as_str())).collect::<Vec<_>>().join(", ")
+    names.iter().map(ServerName::as_str).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

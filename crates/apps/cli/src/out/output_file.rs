@@ -11,12 +11,21 @@ use crate::exit::{ErrorCode, OrFail as _, Result};
 const CHUNK: usize = 64 << 10;
 
 /// Where the text of a verb is written. A file gets its name only when it is complete, so that a
-/// failed run does not damage an older one.
+/// failed run neither damages an older one nor leaves a part of a new one.
 pub enum OutputFile {
     /// Standard output, with the text that waits to be written.
     Stdout(String),
-    /// A file, with the name that it has until it is complete.
-    File { path: PathBuf, part: PathBuf, file: BufWriter<File> },
+    /// A file, with the name that it has until it is complete. A device or pipe has none.
+    File { path: PathBuf, part: Option<UnfinishedFile>, file: BufWriter<File> },
+}
+
+/// The path of a file that is removed when this is dropped, unless it was renamed before.
+pub struct UnfinishedFile(PathBuf);
+
+impl Drop for UnfinishedFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 impl OutputFile {
@@ -28,7 +37,15 @@ impl OutputFile {
         let mut part = path.as_os_str().to_owned();
         part.push(if is_special { "" } else { ".part" });
         let file = named(path, File::create(&part))?;
-        Ok(Self::File { path: path.to_owned(), part: part.into(), file: BufWriter::new(file) })
+        let part = (!is_special).then(|| UnfinishedFile(part.into()));
+        Ok(Self::File { path: path.to_owned(), part, file: BufWriter::new(file) })
+    }
+
+    /// Writes a whole text to the file, or to standard output without one.
+    pub fn write_whole(path: Option<&Path>, text: &str) -> Result<()> {
+        let mut output = Self::open(path)?;
+        output.write(text)?;
+        output.finish()
     }
 
     /// Writes text.
@@ -52,9 +69,9 @@ impl OutputFile {
             Self::Stdout(waiting) => data(waiting.as_bytes()),
             Self::File { path, part, file } => {
                 let whole = file.into_inner().map_err(|error| error.into_error());
-                let kept = whole.and_then(|file| match part == path {
-                    true => Ok(()),
-                    false => file.sync_all().and_then(|()| std::fs::rename(&part, &path)),
+                let kept = whole.and_then(|file| match &part {
+                    Some(part) => file.sync_all().and_then(|()| std::fs::rename(&part.0, &path)),
+                    None => Ok(()),
                 });
                 named(&path, kept)
             }

@@ -5,7 +5,7 @@ use serde_json::json;
 use toolgate_host::config::ConversionLoss;
 use toolgate_model::ServerName;
 
-use crate::out::{self, escape_invisible};
+use crate::out;
 
 /// Returns the loss of a field of this server.
 pub fn loss_of(
@@ -28,11 +28,6 @@ pub fn serialize<S: Serializer>(lost: &[ConversionLoss], serializer: S) -> Resul
 pub fn print_losses(lost: &[ConversionLoss]) {
     for ConversionLoss { server, field, why } in lost {
         let of = server.as_ref().map(|server| format!(" of {server}")).unwrap_or_default();
-        out::note(&format!(
-            "not carried: `{}`{}: {}",
-            escape_invisible(field),
-            escape_invisible(&of),
-            escape_invisible(why)
-        ));
+        out::note(&format!("not carried: `{field}`{of}: {why}"));
     }
 }

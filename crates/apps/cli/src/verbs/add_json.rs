@@ -6,16 +6,15 @@
 use clap::Args;
 use jsonc_parser::ParseOptions;
 use serde_json::{Map, Value, json};
-use toolgate_host::ConfigScope;
 use toolgate_host::ServerSpec;
 use toolgate_host::config::{ConfigDocument, Dialect, FileRef};
 use toolgate_model::DiagnosticSeverity;
 
-use super::declaration::{self, PlacementArgs};
+use super::declaration::{self, PlacementArgs, files};
 use crate::arguments::read_stdin;
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, ErrorCode, Exit, Result, cli_error};
-use crate::out::{self, escape_invisible_lines};
+use crate::out;
 
 /// The arguments of `toolgate add-json`.
 #[derive(Debug, Args)]
@@ -138,7 +137,7 @@ fn parse_spec(
     for found in reading.diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Warning)
     {
         let hint = found.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-        out::note(&escape_invisible_lines(&format!("warning: {}{hint}", found.message)));
+        out::note_lines(&format!("warning: {}{hint}", found.message));
     }
     let fault = reading.diagnostics.iter().find(|it| it.severity == DiagnosticSeverity::Error);
     match (reading.servers.into_iter().next(), fault) {
@@ -155,15 +154,12 @@ fn parse_spec(
 
 /// Returns the file that will contain the entry. Relative paths in the entry start at its folder.
 fn target_file(context: &CliContext, options: &AddJsonArgs) -> Result<FileRef> {
-    let is_project = options.placing.scope.unwrap_or_default().is_project();
-    match (&context.config, is_project) {
-        (None, true) => {
-            let [_, shared] = ConfigDocument::for_project(&declaration::project_folder(context)?);
-            Ok(shared.at)
-        }
-        (None, false) => Ok(ConfigDocument::for_user(&context.home).at),
-        (Some(named), _) => Ok(FileRef::new(named, ConfigScope::User)),
-    }
+    let scope = options.placing.scope.unwrap_or_default().scope();
+    let file = files::own_document(context, scope, |root| {
+        let [_, shared] = ConfigDocument::for_project(root);
+        Ok(shared)
+    })?;
+    Ok(file.at)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::control::{
 };
 use crate::exit::{CliError, ErrorCode, Exit, Result, cli_error};
 use crate::operator::prompt_passphrase;
-use crate::out::{self, TextTable, escape_invisible, relative_time};
+use crate::out::{self, TextTable, relative_time};
 use crate::server_access::ServerAccess;
 
 /// How long one request for new pending calls waits.
@@ -131,16 +131,8 @@ async fn run_command(
             settle(context, access, id, choice).await
         }
         ApprovalsCommand::Deny { id } => settle(context, access, id, ApprovalChoice::Deny).await,
-        ApprovalsCommand::Revoke { id: Some(id), .. } => {
-            let missing = format!("no grant with ID `{id}`");
-            revoke(context, access, ApprovalControlRequest::Revoke { id: id.clone() }, missing)
-                .await
-        }
-        ApprovalsCommand::Revoke { server, .. } => {
-            let server = server.clone().unwrap_or_default();
-            let asked = ApprovalControlRequest::RevokeServer { server: server.clone() };
-            let missing = format!("no grants for server `{server}`");
-            revoke(context, access, asked, missing).await
+        ApprovalsCommand::Revoke { id, server } => {
+            revoke(context, access, id.clone(), server.clone()).await
         }
         ApprovalsCommand::Grants => grants(context, access).await,
         ApprovalsCommand::Untaint { caller } => untaint(context, access, caller.as_deref()).await,
@@ -203,10 +195,18 @@ async fn settle(
 async fn revoke(
     context: &CliContext,
     access: &ServerAccess,
-    question: ApprovalControlRequest,
-    missing: String,
+    id: Option<String>,
+    server: Option<String>,
 ) -> Result<Exit> {
-    let revoked: u64 = ask(access, question).await?;
+    let server = server.unwrap_or_default();
+    let (missing, asked) = match id {
+        Some(id) => (format!("no grant with ID `{id}`"), ApprovalControlRequest::Revoke { id }),
+        None => (
+            format!("no grants for server `{server}`"),
+            ApprovalControlRequest::RevokeServer { server },
+        ),
+    };
+    let revoked: u64 = ask(access, asked).await?;
     if revoked == 0 {
         return Err(CliError::new(ErrorCode::ApprovalNoGrant, missing)
             .hint("run `toolgate approvals grants` to list the grants"));
@@ -234,10 +234,7 @@ async fn untaint(
     };
     let text = match &cleared[..] {
         [] => "no such caller read untrusted content within the last hour".to_owned(),
-        callers => {
-            let callers = escape_invisible(&callers.join(", "));
-            format!("cleared the untrusted-content mark of {callers}")
-        }
+        callers => format!("cleared the untrusted-content mark of {}", callers.join(", ")),
     };
     out::print_done(context, &json!({ "cleared": cleared }), &text)
 }

@@ -7,25 +7,18 @@ mod export;
 mod tail;
 mod verify;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use toolgate_host::audit::JournalPaths;
 
 use crate::cli_context::CliContext;
 use crate::exit::{Exit, Result};
 
-/// The arguments of `toolgate audit`.
-#[derive(Debug, Args)]
+/// A subcommand of `toolgate audit`.
+#[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  toolgate audit tail -n 50\n  \
     toolgate audit export --since 2026-11-16 --server files --format csv -o calls.csv\n  \
     toolgate audit verify")]
-pub struct AuditArgs {
-    #[command(subcommand)]
-    what: AuditCommand,
-}
-
-/// A subcommand of `toolgate audit`.
-#[derive(Debug, Subcommand)]
-enum AuditCommand {
+pub enum AuditCommand {
     /// Show the last records, and optionally follow new ones
     Tail(tail::AuditTailArgs),
     /// Write records to stdout or to a file, as JSON lines or CSV
@@ -35,8 +28,8 @@ enum AuditCommand {
     Verify(verify::AuditVerifyArgs),
 }
 
-pub async fn run(context: &CliContext, options: &AuditArgs) -> Result<Exit> {
-    match &options.what {
+pub async fn run(context: &CliContext, command: &AuditCommand) -> Result<Exit> {
+    match command {
         AuditCommand::Tail(options) => tail::run(context, options).await,
         AuditCommand::Export(options) => export::run(context, options).await,
         AuditCommand::Verify(options) => verify::run(context, options).await,

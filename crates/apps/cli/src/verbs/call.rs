@@ -8,8 +8,7 @@ use serde_json::Value;
 use toolgate_host::content;
 use toolgate_wire::{method, string};
 
-use super::mcp_request::{self, McpRequest};
-use super::result_file;
+use super::{mcp_request, result_file};
 use crate::cli_context::CliContext;
 use crate::complete::{server_names, tool_names};
 use crate::exit::{CliError, ErrorCode, Exit, Result, cli_error};
@@ -46,30 +45,21 @@ pub struct CallArgs {
     output: Option<PathBuf>,
 }
 
-/// A tool of a server, and the words with its arguments.
-struct NamedCall<'a> {
-    server: &'a str,
-    tool: &'a str,
-    arguments: Vec<String>,
-}
-
 impl CallArgs {
-    /// Returns the call. A first word that names no declared server is split into server and tool.
-    fn to_call(&self, context: &CliContext) -> Result<NamedCall<'_>> {
+    /// Returns the server, the tool and the words with its arguments. A first word that names no
+    /// declared server is split into server and tool.
+    fn to_call(&self, context: &CliContext) -> Result<(&str, &str, Vec<String>)> {
         let plan = toolgate_host::read_files(&context.setup_options()?)?;
         let is_server = |name: &str| plan.entries.iter().any(|it| it.spec.name.as_str() == name);
         let splits = || self.server.match_indices(SEPARATOR).map(|(at, _)| at);
         let declared = splits().filter(|at| is_server(&self.server[..*at])).last();
         let split = declared.or_else(|| splits().next());
         match (split.filter(|_| !is_server(&self.server)), &self.tool) {
-            (Some(at), next) => Ok(NamedCall {
-                server: &self.server[..at],
-                tool: &self.server[at + SEPARATOR.len()..],
-                arguments: next.iter().chain(&self.arguments).cloned().collect(),
-            }),
-            (None, Some(tool)) => {
-                Ok(NamedCall { server: &self.server, tool, arguments: self.arguments.clone() })
+            (Some(at), next) => {
+                let arguments = next.iter().chain(&self.arguments).cloned().collect();
+                Ok((&self.server[..at], &self.server[at + SEPARATOR.len()..], arguments))
             }
+            (None, Some(tool)) => Ok((&self.server, tool, self.arguments.clone())),
             (None, None) => Err(cli_error!(CliUsage, "no tool is named")
                 .hint(format!("run `toolgate discover {}` to list its tools", self.server))),
         }
@@ -77,14 +67,13 @@ impl CallArgs {
 }
 
 pub async fn run(context: &CliContext, options: &CallArgs) -> Result<Exit> {
-    let NamedCall { server, tool, arguments } = options.to_call(context)?;
-    let answer = mcp_request::send(context, server, async |_, inventory| {
+    let (server, tool, arguments) = options.to_call(context)?;
+    let answer = mcp_request::send(context, server, method::TOOLS_CALL, async |_, inventory| {
         let tool = inventory.find_capability(&inventory.tools, "tool", tool)?;
         let definition: Value = serde_json::from_str(tool.definition.get()).unwrap_or_default();
         let arguments = arguments::read(&arguments, &definition["inputSchema"], stdin())?;
         let name = string::encode(tool.exposed_name()?);
-        let members = format!(r#""name":{name},"arguments":{arguments}"#);
-        Ok(McpRequest { method: method::TOOLS_CALL, members })
+        Ok(format!(r#""name":{name},"arguments":{arguments}"#))
     });
     let answer = answer.await?;
     let raw = answer.result().unwrap_or_default();

@@ -266,6 +266,6 @@ fn summary_line(compiled: &ResourceCompileReport) -> String {
 /// Prints a note for each part that was skipped.
 fn print_remarks(compiled: &ResourceCompileReport) {
     for it in &compiled.remarks {
-        out::remark(&format!("{}: {}", escape_invisible(&it.path), escape_invisible(&it.why)));
+        out::remark(&format!("{}: {}", it.path, it.why));
     }
 }

@@ -1,27 +1,20 @@
 //! `config`: checks the config files, and shows where they are.
 
-mod check;
 mod files;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::json;
 
+use super::diagnostics;
 use crate::cli_context::CliContext;
 use crate::exit::{Exit, Result};
 use crate::out;
 
-/// The arguments of `toolgate config`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  toolgate config check\n  toolgate config files\n  \
-    toolgate config schema > toolgate.schema.json\n  $EDITOR \"$(toolgate config path)\"")]
-pub struct ConfigArgs {
-    #[command(subcommand)]
-    what: ConfigCommand,
-}
-
 /// A subcommand of `toolgate config`.
 #[derive(Debug, Subcommand)]
-enum ConfigCommand {
+#[command(after_help = "Examples:\n  toolgate config check\n  toolgate config files\n  \
+    toolgate config schema > toolgate.schema.json\n  $EDITOR \"$(toolgate config path)\"")]
+pub enum ConfigCommand {
     /// Check the config files; exit with 2 if an entry is ignored because of an error
     #[command(after_help = "Example: toolgate config check --json")]
     Check,
@@ -40,18 +33,21 @@ enum ConfigCommand {
     Path,
 }
 
-pub fn run(context: &CliContext, options: &ConfigArgs) -> Result<Exit> {
-    match options.what {
-        ConfigCommand::Check => check::run(context),
-        ConfigCommand::Files { all } => files::run(context, all),
-        ConfigCommand::Schema => schema(),
+pub fn run(context: &CliContext, command: &ConfigCommand) -> Result<Exit> {
+    match command {
+        ConfigCommand::Check => check(context),
+        ConfigCommand::Files { all } => files::run(context, *all),
+        ConfigCommand::Schema => out::text(toolgate_host::config::SCHEMA).map(|()| Exit::Done),
         ConfigCommand::Path => path(context),
     }
 }
 
-fn schema() -> Result<Exit> {
-    out::text(toolgate_host::config::SCHEMA)?;
-    Ok(Exit::Done)
+/// Prints every diagnostic about the config files, with its position and a hint.
+fn check(context: &CliContext) -> Result<Exit> {
+    let plan = toolgate_host::read_files(&context.setup_options()?)?;
+    let servers = plan.entries.len();
+    let checked = out::count(servers, "server");
+    diagnostics::print(context, &plan.check(), json!({ "servers": servers }), &checked)
 }
 
 fn path(context: &CliContext) -> Result<Exit> {

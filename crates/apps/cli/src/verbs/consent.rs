@@ -67,11 +67,6 @@ impl ConsentJson {
             starts: entry.consent_text(),
         }
     }
-
-    fn from_unused(consent: &toolgate_host::Consent) -> Self {
-        let (name, starts) = (consent.server.to_string(), consent.shown.clone());
-        Self { name, consent: "unused", origin: None, starts }
-    }
 }
 
 async fn list(context: &CliContext, setup: &Setup) -> Result<Exit> {
@@ -82,11 +77,14 @@ async fn list(context: &CliContext, setup: &Setup) -> Result<Exit> {
         let entry = proposed.iter().find(meant);
         entry.is_none_or(|entry| entry.identity().to_string() != consent.digest)
     });
-    let lines = proposed
-        .iter()
-        .map(|entry| ConsentJson::from_entry(entry))
-        .chain(unused.map(ConsentJson::from_unused));
-    let lines: Vec<_> = lines.collect();
+    let unused = unused.map(|consent| ConsentJson {
+        name: consent.server.to_string(),
+        consent: "unused",
+        origin: None,
+        starts: consent.shown.clone(),
+    });
+    let lines = proposed.iter().map(|entry| ConsentJson::from_entry(entry));
+    let lines: Vec<_> = lines.chain(unused).collect();
     let none = "no project file declares a server, and there are no consents";
     out::print_list(context, &lines, none, |lines| {
         let mut table = TextTable::new(&["NAME", "CONSENT", "ORIGIN"]).with_states(1);

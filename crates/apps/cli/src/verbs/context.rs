@@ -15,26 +15,19 @@ mod serve;
 mod snippet;
 mod status;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use toolgate_context::Library;
 
 use crate::cli_context::CliContext as Run;
 use crate::exit::{Exit, Result};
 use crate::out;
 
-/// The arguments of `toolgate context`.
-#[derive(Debug, Args)]
+/// A subcommand of `toolgate context`.
+#[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  toolgate context ingest ~/notes\n  \
     toolgate context search how do we rotate keys\n  \
     toolgate context pack write the release notes --budget 4000")]
-pub struct ContextArgs {
-    #[command(subcommand)]
-    what: ContextCommand,
-}
-
-/// A subcommand of `toolgate context`.
-#[derive(Debug, Subcommand)]
-enum ContextCommand {
+pub enum ContextCommand {
     /// Add files and folders, or update them
     Ingest(ingest::ContextIngestArgs),
     /// Search for passages
@@ -42,7 +35,8 @@ enum ContextCommand {
     /// Collect the best passages for a task within a token budget
     Pack(pack::ContextPackArgs),
     /// Show the size and the sources of the local context
-    Status(status::ContextStatusArgs),
+    #[command(after_help = "Example: toolgate context status")]
+    Status,
     /// Remove documents
     Forget(forget::ContextForgetArgs),
     /// Write all documents as JSON lines
@@ -53,12 +47,12 @@ enum ContextCommand {
     Serve(serve::ContextServeArgs),
 }
 
-pub async fn run(context: &Run, options: &ContextArgs) -> Result<Exit> {
-    match &options.what {
+pub async fn run(context: &Run, command: &ContextCommand) -> Result<Exit> {
+    match command {
         ContextCommand::Ingest(options) => ingest::run(context, options).await,
         ContextCommand::Search(options) => search::run(context, options).await,
         ContextCommand::Pack(options) => pack::run(context, options).await,
-        ContextCommand::Status(options) => status::run(context, options).await,
+        ContextCommand::Status => status::run(context).await,
         ContextCommand::Forget(options) => forget::run(context, options).await,
         ContextCommand::Export(options) => export::run(context, options).await,
         ContextCommand::Import(options) => import::run(context, options).await,

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use toolgate_host::config::{ConfigDocument, ParsedFile, project_document, project_root};
-use toolgate_host::{ConfigScope, ServerName, ServerSpec, Setup, StdioSpec, TransportSpec};
-use toolgate_model::DiagnosticSeverity;
+use toolgate_host::{ConfigScope, ServerName, ServerSpec, StdioSpec, TransportSpec};
+use toolgate_model::{Diagnostic, DiagnosticSeverity};
 
-use crate::cli_context::{CliContext, own_program};
+use crate::cli_context::{CliContext, absolute, own_program};
 use crate::control::ControlRequest;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result, cli_error};
+use crate::exit::{CliError, Exit, Result, cli_error};
 use crate::out;
 use crate::server_access::RunningGateway;
 use crate::transfer::file_change::diff;
@@ -75,8 +75,7 @@ pub async fn declare(
     if file.at.scope == ConfigScope::User && file.path() == context.home.config_file() {
         context.ensure_config()?;
     }
-    let again = |text: &str| file.dialect.set(text, &spec, &file.at).map(|it| Some(it.text));
-    file.change(again)?;
+    file.change(|text| Ok(Some(file.dialect.set(text, &spec, &file.at)?.text)))?;
     print_losses(&written.losses);
     messages::print_added(context, &file, &spec.name, existed)?;
     messages::warn_about_literals(&file, &spec);
@@ -90,25 +89,19 @@ fn choose_file(
     spec: &mut ServerSpec,
     placing: &PlacementArgs,
 ) -> Result<ConfigDocument> {
-    if let Some(named) = &context.config {
-        if placing.scope.is_some() {
-            return Err(cli_error!(CliUsage, "--scope cannot be combined with --config")
-                .hint("remove --scope; --config names the file to write"));
-        }
+    if context.config.is_some() && placing.scope.is_some() {
+        return Err(cli_error!(CliUsage, "--scope cannot be combined with --config")
+            .hint("remove --scope; --config names the file to write"));
+    }
+    let project = |root: &Path| {
+        anchor_cwd(spec, Some(root))?;
+        Ok(project_document(root, spec)?)
+    };
+    let file = files::own_document(context, placing.scope.unwrap_or_default().to_scope(), project)?;
+    if file.at.scope != ConfigScope::Project {
         anchor_cwd(spec, None)?;
-        return Ok(ConfigDocument::from_path(named, ConfigScope::User)?);
     }
-    match placing.scope.unwrap_or_default().to_scope() {
-        ConfigScope::Project => {
-            let root = project_folder(context)?;
-            anchor_cwd(spec, Some(&root))?;
-            Ok(project_document(&root, spec)?)
-        }
-        _ => {
-            anchor_cwd(spec, None)?;
-            Ok(ConfigDocument::for_user(&context.home))
-        }
-    }
+    Ok(file)
 }
 
 /// Returns the root folder of the current project.
@@ -129,10 +122,7 @@ fn anchor_cwd(spec: &mut ServerSpec, root: Option<&Path>) -> Result<()> {
     if cwd.starts_with("~") || cwd.to_string_lossy().starts_with("${") {
         return Ok(());
     }
-    let whole: PathBuf = std::path::absolute(cwd)
-        .or_fail(ErrorCode::CliUsage, format_args!("cannot resolve {}", cwd.display()))?
-        .components()
-        .collect();
+    let whole: PathBuf = absolute(cwd)?.components().collect();
     *slot = match root.and_then(|root| whole.strip_prefix(root).ok()) {
         Some(inside) if inside.as_os_str().is_empty() => None,
         Some(inside) => Some(inside.to_owned()),
@@ -179,10 +169,10 @@ fn check_readable(file: &ConfigDocument, reading: &ParsedFile, name: &ServerName
     if reading.servers.iter().any(|declared| declared.spec.name == *name) {
         return Ok(());
     }
-    let mut faults =
-        reading.diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Error);
-    let fault = faults.find(|fault| fault.server.as_ref() == Some(name));
-    Err(match fault {
+    let is_fault = |it: &&Diagnostic| {
+        it.severity == DiagnosticSeverity::Error && it.server.as_ref() == Some(name)
+    };
+    Err(match reading.diagnostics.iter().find(is_fault) {
         Some(fault) => CliError {
             code: fault.code,
             message: format!("cannot add `{name}`: {}", fault.message),
@@ -235,12 +225,9 @@ async fn record_consent(
     name: &ServerName,
     trust: bool,
 ) -> Result<()> {
-    let mut setup = Setup::load(context.setup_options()?).await?;
-    let counts = |setup: &Setup| match setup.entry(name.as_str()) {
-        Ok(entry) => entry.origin.file.as_deref().is_some_and(|path| path == file.path()),
-        Err(_) => false,
-    };
-    if !counts(&setup) {
+    let mut setup = context.load_setup().await?;
+    let entry = setup.entry(name.as_str()).ok();
+    if entry.and_then(|entry| entry.origin.file.as_deref()) != Some(&file.at.path) {
         messages::note_overriding(&setup, name);
         return Ok(());
     }

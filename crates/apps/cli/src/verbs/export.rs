@@ -13,11 +13,11 @@ use toolgate_host::config::{
 };
 use toolgate_host::{ConfigScope, PlanEntry, ServerSpec, Setup, TransportSpec};
 
-use crate::cli_context::CliContext;
+use crate::cli_context::{CliContext, absolute, current_folder};
 use crate::complete::server_names;
 use crate::control::ConfigFinding;
-use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result, cli_error};
-use crate::out::{self, escape_invisible};
+use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
+use crate::out;
 use crate::suggest::unknown_server_error;
 use crate::suggesting_parser::with_suggestions;
 use crate::transfer::literals::{
@@ -59,7 +59,7 @@ fn parse_dialect(text: &str) -> Result<Dialect, String> {
 }
 
 /// The JSON output of `export`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct ExportReport {
     dialect: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,17 +89,13 @@ pub async fn run(context: &CliContext, options: &ExportArgs) -> Result<Exit> {
     let mut report = ExportReport {
         dialect: options.to.as_str(),
         file: options.output.clone(),
-        servers: Vec::new(),
-        losses: Vec::new(),
-        secrets: Vec::new(),
-        text: None,
+        ..ExportReport::default()
     };
     let specs = select_servers(&setup, options, &mut report)?;
     let at = output_location(options)?;
     let written = match &options.output {
-        None => {
-            write_new(options.to, &specs, &at).map_err(|error| write_error(options.to, &error))?
-        }
+        None => write_new(options.to, &specs, &at)
+            .or_fail(ErrorCode::CliClientFile, format_args!("cannot write {}", options.to))?,
         Some(file) => write_into_file(options, &specs, &at, file)?,
     };
     report.losses.extend(written.losses);
@@ -135,10 +131,9 @@ fn select_servers(
             continue;
         }
         report.servers.push(spec.name.to_string());
-        specs.push(if options.with_secrets {
-            spec.clone()
-        } else {
-            hide_secrets(spec, options, report)
+        specs.push(match options.with_secrets {
+            true => spec.clone(),
+            false => hide_secrets(spec, options, report),
         });
     }
     Ok(specs)
@@ -176,18 +171,14 @@ fn placeholder_variable(server: &str, literal: &CredentialLiteral) -> String {
 /// Returns the location of the output, which decides how relative paths are written. Without a file
 /// they are written as absolute paths.
 fn output_location(options: &ExportArgs) -> Result<FileRef> {
-    let here =
-        std::env::current_dir().or_fail(ErrorCode::CliRead, "cannot resolve the current folder")?;
-    Ok(match &options.output {
-        None => FileRef::new(here.join("export"), ConfigScope::User),
-        Some(file) => {
-            let file = std::path::absolute(file)
-                .or_fail(ErrorCode::CliRead, "cannot resolve the current folder")?;
-            match file.starts_with(&here) {
-                true => FileRef::new(file, ConfigScope::Project).with_project(here),
-                false => FileRef::new(file, ConfigScope::User),
-            }
-        }
+    let here = current_folder()?;
+    let Some(file) = &options.output else {
+        return Ok(FileRef::new(here.join("export"), ConfigScope::User));
+    };
+    let file = absolute(file)?;
+    Ok(match file.starts_with(&here) {
+        true => FileRef::new(file, ConfigScope::Project).with_project(here),
+        false => FileRef::new(file, ConfigScope::User),
     })
 }
 
@@ -264,9 +255,7 @@ fn write_into_file(
     out::note(&match (edited.changed, &edited.backup) {
         (false, _) => format!("{} is already up to date", file.display()),
         (true, None) => format!("wrote {}", file.display()),
-        (true, Some(kept)) => {
-            format!("wrote {}; backup in {}", file.display(), kept.display())
-        }
+        (true, Some(kept)) => format!("wrote {}; backup in {}", file.display(), kept.display()),
     });
     Ok(WrittenConfigText { text: String::new(), losses })
 }
@@ -291,10 +280,6 @@ fn is_loss_of(lost: &ConversionLoss, hidden: &OmittedSecret) -> bool {
         && key(&lost.field) == key(&hidden.field)
 }
 
-fn write_error(to: Dialect, error: &EditError) -> CliError {
-    cli_error!(CliClientFile, "cannot write {to}: {error}")
-}
-
 fn print_report(context: &CliContext, report: &ExportReport) -> Result<()> {
     if context.json {
         out::json(report)?;
@@ -306,11 +291,7 @@ fn print_report(context: &CliContext, report: &ExportReport) -> Result<()> {
             Some(variable) => format!("replaced with {variable}"),
             None => "left out".to_owned(),
         };
-        out::note(&format!(
-            "not written: `{}` of {server}: {}",
-            escape_invisible(field),
-            escape_invisible(&instead)
-        ));
+        out::note(&format!("not written: `{field}` of {server}: {instead}"));
     }
     if !report.secrets.is_empty() {
         out::hint("use --with-secrets to include values that may be credentials");

@@ -34,15 +34,13 @@ pub async fn run(context: &CliContext, options: &ExposureArgs) -> Result<Exit> {
     let question = ControlRequest::Exposure { profile: context.profile_or_default().to_owned() };
     let idle = EmbeddedGatewayOptions::idle();
     let exposed: ExposureReport = ServerAccess::ask_once(context, idle, &question).await?;
-    match &options.why {
-        Some(name) => explain(context, &exposed, name),
-        None if options.totals => show_totals(context, &exposed),
-        None => show(context, &exposed),
+    if let Some(name) = &options.why {
+        return explain(context, &exposed, name);
     }
-}
-
-fn show(context: &CliContext, exposed: &ExposureReport) -> Result<Exit> {
-    print_notes(exposed);
+    print_notes(&exposed);
+    if options.totals {
+        return out::print(context, &exposed.totals, || totals_table(&exposed.totals));
+    }
     let rows: Vec<_> = exposed.lines.iter().map(row_json).collect();
     out::print(context, &rows, || {
         format!("{}\n{}", table(&exposed.lines), totals_table(&exposed.totals))
@@ -59,17 +57,11 @@ fn row_json(line: &ExposureRowJson) -> Value {
     })
 }
 
-fn show_totals(context: &CliContext, exposed: &ExposureReport) -> Result<Exit> {
-    print_notes(exposed);
-    out::print(context, &exposed.totals, || totals_table(&exposed.totals))
-}
-
 /// Prints which servers are not shown, and other findings.
 fn print_notes(exposed: &ExposureReport) {
     print_unknown_servers(&exposed.unknown);
     for unknown in exposed.unknown.iter().filter(|it| !it.usable) {
-        let (server, state) = (escape_invisible(&unknown.server), escape_invisible(&unknown.state));
-        out::remark(&format!("{server} is not shown: {state}"));
+        out::remark(&format!("{} is not shown: {}", unknown.server, unknown.state));
     }
     out::print_notes(&exposed.findings);
 }
@@ -118,29 +110,26 @@ fn matches_name(line: &ExposureRowJson, name: &str) -> bool {
 }
 
 fn explanation_text(line: &ExposureRowJson) -> String {
-    let (server, name) = (escape_invisible(&line.server), escape_invisible(&line.name));
     let seen = match (&line.exposed, line.visible, line.listed) {
-        (Some(exposed), true, true) => format!("listed as {}", escape_invisible(exposed)),
-        (Some(exposed), true, false) => {
-            format!("found by search as {}", escape_invisible(exposed))
-        }
+        (Some(exposed), true, true) => format!("listed as {exposed}"),
+        (Some(exposed), true, false) => format!("found by search as {exposed}"),
         _ => "hidden".to_owned(),
     };
-    let alias = match &line.alias {
-        Some(alias) => format!("  alias    {}\n", escape_invisible(alias)),
-        None => String::new(),
-    };
-    let tags = match &line.tags[..] {
-        [] => String::new(),
-        tags => format!("  tags     {}\n", escape_invisible(&tags.join(", "))),
-    };
-    let decided = line.decision.as_ref().map(decision_text).unwrap_or_default();
-    format!(
-        "{server}/{name} ({})\n  seen     {seen}\n  because  {}\n{decided}{alias}{tags}  tokens   {}\n",
-        line.kind,
-        escape_invisible(&line.because),
-        line.tokens,
-    )
+    let mut text = escape_invisible(&format!("{}/{} ({})", line.server, line.name, line.kind));
+    text.push('\n');
+    for (label, value) in [
+        ("seen", seen),
+        ("because", line.because.clone()),
+        ("calls", line.decision.as_ref().map(decision_text).unwrap_or_default()),
+        ("alias", line.alias.clone().unwrap_or_default()),
+        ("tags", line.tags.join(", ")),
+        ("tokens", line.tokens.to_string()),
+    ] {
+        if !value.is_empty() {
+            text += &format!("  {label:<8} {}\n", escape_invisible(&value));
+        }
+    }
+    text
 }
 
 /// Returns the decision about a call, with the approver and the reason.
@@ -152,20 +141,16 @@ fn decision_text(decision: &DecisionJson) -> String {
         Some(_) => ", approved by the operator",
         None => "",
     };
-    format!("  calls    {effect}{approver}: {}\n", escape_invisible(because))
+    format!("{effect}{approver}: {because}")
 }
 
 /// Returns the error for an unknown name, with similar names or servers without known capabilities.
 fn unknown_name_error(exposed: &ExposureReport, name: &str) -> CliError {
-    let known: Vec<_> = exposed
-        .lines
-        .iter()
-        .flat_map(|line| {
-            let whole = format!("{}/{}", line.server, line.name);
-            [Some(line.name.clone()), line.alias.clone(), line.exposed.clone(), Some(whole)]
-        })
-        .flatten()
-        .collect();
+    let names = exposed.lines.iter().flat_map(|line| {
+        let whole = format!("{}/{}", line.server, line.name);
+        [Some(line.name.clone()), line.alias.clone(), line.exposed.clone(), Some(whole)]
+    });
+    let known: Vec<_> = names.flatten().collect();
     let known: Vec<_> = known.iter().map(String::as_str).collect();
     let unknown = exposed.unknown.iter().filter(|it| it.usable);
     let unknown: Vec<_> = unknown.map(|it| it.server.as_str()).collect();

@@ -8,19 +8,20 @@ pub(super) mod server_search;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
+use toolgate_host::ConfigScope;
 use toolgate_host::config::{ConfigDocument, ConversionLoss, EditError};
-use toolgate_host::{ConfigScope, ServerSpec};
 
+use super::declaration::scope::ScopeArg;
 use crate::cli_context::CliContext;
 use crate::control::ConfigFinding;
 use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
-use crate::out::{self, TextTable, escape_invisible};
+use crate::out::{self, TextTable};
 use crate::prompt::confirm;
 use crate::transfer::edit_with_backup;
 use crate::transfer::file_change::diff;
-use crate::transfer::literals;
+use crate::transfer::literals::{LiteralReplacement, replace_literals};
 use crate::transfer::losses::{self, print_losses};
 use import_batch::{ImportBatch, choose_target};
 use server_search::{FoundServer, ImportSearchResult};
@@ -43,7 +44,7 @@ pub struct ImportArgs {
     from: Option<String>,
     /// Import into your own config or into this project's
     #[arg(short, long, value_enum, default_value = "user")]
-    scope: ImportScopeArg,
+    scope: ScopeArg,
     /// Replace existing servers of the same name
     #[arg(long)]
     force: bool,
@@ -56,13 +57,6 @@ pub struct ImportArgs {
     /// Show what would change without changing it
     #[arg(long)]
     dry_run: bool,
-}
-
-/// A value of `--scope` of `import`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ImportScopeArg {
-    User,
-    Project,
 }
 
 /// The JSON output of `import`.
@@ -114,7 +108,7 @@ pub async fn run(context: &CliContext, options: &ImportArgs) -> Result<Exit> {
     if options.from.is_none() && !options.dry_run && !found.is_empty() {
         confirm_import(options, &found)?;
     }
-    let target = choose_target(context, options.scope == ImportScopeArg::Project, &found)?;
+    let target = choose_target(context, options.scope.to_scope(), &found)?;
     report.file = target.path().to_owned();
     let found = select_new(found, &target, options.force, &mut report)?;
     let batch = ImportBatch::of(found, options.to_secrets, &mut report);
@@ -189,14 +183,10 @@ pub(super) fn preview(
     let (after, losses) = updated_text(target, batch, &before)
         .or_fail(ErrorCode::ConfigEdit, format_args!("cannot edit {}", target.path().display()))?;
     report.losses.extend(losses);
+    let without_secrets = |spec| replace_literals(spec, &mut |_| LiteralReplacement::Remove);
     let shown: Vec<_> = batch.specs.iter().map(without_secrets).collect();
     report.diff = Some(diff(target, target.path(), &before, &after, &shown));
     Ok(())
-}
-
-/// Returns the server without anything that may be a credential.
-fn without_secrets(spec: &ServerSpec) -> ServerSpec {
-    literals::replace_literals(spec, &mut |_| literals::LiteralReplacement::Remove)
 }
 
 pub(super) async fn write(
@@ -244,28 +234,19 @@ pub(super) fn print_servers(report: &ImportReport) {
     let file = report.file.display();
     let verb = if report.dry_run { "would import" } else { "imported" };
     for ImportedServer { name, from, plain, moved } in &report.imported {
-        out::note(&format!(
-            "{verb} {} from {} into {file}",
-            escape_invisible(name),
-            escape_invisible(from)
-        ));
+        out::note(&format!("{verb} {name} from {from} into {file}"));
         if !moved.is_empty() {
-            out::note(&format!("  in the secret store: {}", escape_invisible(&moved.join(", "))));
+            out::note(&format!("  in the secret store: {}", moved.join(", ")));
         }
         if !plain.is_empty() {
             out::warning(&format!(
                 "credentials in plain text: {}; --to-secrets moves them to the secret store",
-                escape_invisible(&plain.join(", "))
+                plain.join(", ")
             ));
         }
     }
     for SkippedServer { name, from, why, .. } in &report.skipped {
-        out::note(&format!(
-            "skipped {} from {}: {}",
-            escape_invisible(name),
-            escape_invisible(from),
-            escape_invisible(why)
-        ));
+        out::note(&format!("skipped {name} from {from}: {why}"));
     }
     print_losses(&report.losses);
     if let Some(backup) = &report.backup {

@@ -12,8 +12,8 @@ mod warm_up;
 
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::StringValueParser;
-use clap::{Args, ValueEnum};
 use serde::Serialize;
 use toolgate_host::config::clients::{self, ClientTransports, KnownClient};
 use toolgate_host::config::{ConfigDocument, ConfigSources, ConversionLoss, FileSettings};
@@ -21,7 +21,7 @@ use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, Exit, Result, cli_error};
-use crate::out::{self, escape_invisible};
+use crate::out;
 use crate::prompt::confirm;
 use crate::suggest::{check_profile, did_you_mean};
 use crate::suggesting_parser::{SuggestingParser, with_suggestions};
@@ -29,10 +29,12 @@ use crate::transfer::file_change::diff;
 use crate::transfer::install_registry::{self, InstallRegistry, InstalledEntry, MovedServers};
 use crate::transfer::losses::{self, print_losses};
 use crate::transfer::{client_sources, edit_with_backup, read_document};
+use crate::verbs::declaration::scope::ScopeArg;
+use crate::verbs::import::server_search::{FoundServer, ImportSearchResult};
 use crate::verbs::import::{self, ImportReport};
 use approve::ApproverArg;
 use entry::ExistingEntries;
-use server_move::{DirectServers, ServerMove};
+use server_move::ServerMove;
 
 /// The arguments of `toolgate install`.
 #[derive(Debug, Args)]
@@ -56,7 +58,7 @@ pub struct InstallArgs {
     http: bool,
     /// Install into your own config of the client or into this project's
     #[arg(short, long, value_enum, default_value = "user")]
-    scope: InstallScopeArg,
+    scope: ScopeArg,
     /// Name of the entry [default: the existing name, or toolgate]
     #[arg(long)]
     name: Option<String>,
@@ -79,24 +81,6 @@ pub struct InstallArgs {
     /// Do not start the servers once to discover their tools
     #[arg(long)]
     no_start: bool,
-}
-
-/// A value of `--scope` of `install` and `uninstall`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum InstallScopeArg {
-    /// Your own config
-    User,
-    /// This project's config
-    Project,
-}
-
-impl From<InstallScopeArg> for ConfigScope {
-    fn from(scope: InstallScopeArg) -> Self {
-        match scope {
-            InstallScopeArg::User => Self::User,
-            InstallScopeArg::Project => Self::Project,
-        }
-    }
 }
 
 /// The JSON output of `install` for one client.
@@ -134,9 +118,11 @@ pub async fn run(context: &CliContext, options: &InstallArgs) -> Result<Exit> {
     if let Some(profile) = &context.profile {
         check_profile(&toolgate_host::read_files(&context.setup_options()?)?, profile)?;
     }
+    let scope = options.scope.to_scope();
     let mut jobs = Vec::new();
     for name in &options.clients {
-        jobs.push(ClientInstallation::of(context, find_client(name)?, options, &sources).await?);
+        let client = find_client(name)?;
+        jobs.push(ClientInstallation::of(context, client, scope, options, &sources).await?);
     }
     let approver = match options.dry_run {
         true => options.approve,
@@ -182,7 +168,8 @@ struct ClientInstallation {
     before: Option<String>,
     spec: ServerSpec,
     endpoint: Option<String>,
-    direct: DirectServers,
+    /// The servers in all files of the client, except toolgate.
+    servers: Vec<FoundServer>,
 }
 
 impl ClientInstallation {
@@ -190,6 +177,7 @@ impl ClientInstallation {
     async fn of(
         context: &CliContext,
         client: &'static KnownClient,
+        scope: ConfigScope,
         options: &InstallArgs,
         sources: &ConfigSources,
     ) -> Result<Self> {
@@ -197,7 +185,7 @@ impl ClientInstallation {
             return Err(cli_error!(CliClient, "{} does not support HTTP servers", client.id)
                 .hint("remove --http"));
         }
-        let file = client.file(options.scope.into(), sources).ok_or_else(|| {
+        let file = client.file(scope, sources).ok_or_else(|| {
             cli_error!(CliClient, "{} has no config file of that scope", client.id)
                 .hint("run `toolgate install --list` to see the files of every client")
         })?;
@@ -205,18 +193,28 @@ impl ClientInstallation {
         let existing = ExistingEntries::of(context, &file, before.as_deref().unwrap_or_default());
         let (transport, endpoint) = entry::transport(context, options.http).await?;
         let spec = existing.spec(client, options.name.as_deref(), transport)?;
-        let direct = DirectServers::of(context, client)?;
-        Ok(Self { client, file, before, spec, endpoint, direct })
+        let servers = ImportSearchResult::of_client(context, client)?;
+        Ok(Self { client, file, before, spec, endpoint, servers })
     }
 
     /// Plans the move of the client's servers, if `--move` is given.
     fn plan_move(&self, context: &CliContext, options: &InstallArgs) -> Result<Option<ServerMove>> {
-        let found = self.direct.movable_from(self.file.path());
+        let is_movable = |found: &&FoundServer| found.file == self.file.path() && found.everywhere;
+        let found: Vec<_> = self.servers.iter().filter(is_movable).cloned().collect();
         if !options.moves || found.is_empty() {
             return Ok(None);
         }
-        let project = options.scope == InstallScopeArg::Project;
-        ServerMove::plan(context, found, project, options.to_secrets).map(Some)
+        let scope = options.scope.scope();
+        ServerMove::plan(context, found, scope, options.to_secrets).map(Some)
+    }
+
+    /// Returns the servers that the client still reaches directly after these left its file.
+    fn remaining_after_move(&self, moved: &[ServerName]) -> Vec<&FoundServer> {
+        let is_left = |found: &&FoundServer| {
+            let is_moved = found.file == self.file.path() && moved.contains(&found.spec.name);
+            found.spec.enabled && !(is_moved && found.everywhere)
+        };
+        self.servers.iter().filter(is_left).collect()
     }
 
     /// Returns the text of the file without these servers and with toolgate's entry.
@@ -254,10 +252,8 @@ impl ClientInstallation {
     /// the user can add it.
     fn manual_edit_error(&self, why: &str) -> CliError {
         let path = self.file.path().display();
-        let settings = FileSettings::default();
-        let alone =
-            self.file.dialect.write(std::slice::from_ref(&self.spec), &settings, &self.file.at);
-        let hint = match alone {
+        let entry = std::slice::from_ref(&self.spec);
+        let hint = match self.file.dialect.write(entry, &FileSettings::default(), &self.file.at) {
             Ok(written) => format!("add this to it yourself:\n{}", written.text.trim_end()),
             Err(_) => format!("add a server that runs `{}`", entry::command_line(&self.spec)),
         };
@@ -275,7 +271,7 @@ impl ClientInstallation {
         let moving = self.plan_move(context, options)?;
         let moved = moving.as_ref().map(|it| it.names.clone()).unwrap_or_default();
         let (after, losses) = self.updated_text(&moved)?;
-        let direct = self.direct.remaining_after_move(self.file.path(), &moved);
+        let direct = self.remaining_after_move(&moved);
         let direct = direct.into_iter().map(|found| found.spec.name.clone()).collect();
         let before = self.before.as_deref().unwrap_or_default();
         let shown = std::slice::from_ref(&self.spec);
@@ -389,13 +385,13 @@ impl ClientInstallation {
             (true, false) => format!("{}: installed as {name} in {file}", client.id),
         });
         if let Some(backup) = &done.backup {
-            out::note(&format!("  backup in {}", escape_invisible(&backup.display().to_string())));
+            out::note(&format!("  backup in {}", backup.display()));
         }
         if done.changed && !dry_run {
             out::note(&format!("  restart {} to use it", client.title));
         }
         print_losses(&done.losses);
-        let direct = self.direct.remaining_after_move(self.file.path(), &done.moved);
+        let direct = self.remaining_after_move(&done.moved);
         server_move::warn_about_direct(client, &direct, options.moves);
         if let Some(remark) = entry::client_note(client) {
             out::remark(remark);

@@ -12,7 +12,7 @@ use super::since::parse_age;
 use crate::cli_context::CliContext;
 use crate::control::{AccessKeyJson, ControlRequest, KeyRequest};
 use crate::exit::{Exit, Result, cli_error};
-use crate::out::{self, TextTable, escape_invisible, relative_time};
+use crate::out::{self, TextTable, relative_time};
 use crate::server_access::ServerAccess;
 use crate::suggest::did_you_mean;
 
@@ -109,6 +109,6 @@ async fn revoke(context: &CliContext, access: &ServerAccess, name: &str) -> Resu
         let hint = did_you_mean(name, &known, "run `toolgate keys list` to list the keys");
         return Err(cli_error!(GatewayKey, "`{name}` has no key").hint(hint));
     }
-    let text = format!("revoked the key of `{}`", escape_invisible(name));
+    let text = format!("revoked the key of `{name}`");
     out::print_done(context, &json!({ "name": name, "revoked": revoked }), &text)
 }

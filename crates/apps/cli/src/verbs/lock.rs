@@ -13,8 +13,8 @@ use toolgate_host::pins::{LockFile as Locked, LockViolation};
 use crate::cli_context::CliContext;
 use crate::control::{ControlRequest, LockFileDraft as Answer, PinRequest};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
-use crate::exit::{ErrorCode, Exit, OrFail as _, Result, cli_error};
-use crate::out::{self, Spinner, escape_invisible};
+use crate::exit::{Exit, Result, cli_error};
+use crate::out::{self, OutputFile, Spinner, escape_invisible};
 use crate::server_access::ServerAccess;
 
 /// The name of the lock file in the current folder.
@@ -40,38 +40,31 @@ pub async fn run(context: &CliContext, options: &LockArgs) -> Result<Exit> {
         true => Some(read_lock_file(&options.output)?),
         false => None,
     };
-    let now = fetch_lock(context).await?;
+    let gateway_options =
+        EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
+    let spinner = Spinner::new("listing what servers offer");
+    let question = ControlRequest::Pins { asked: PinRequest::Lock };
+    let now = ServerAccess::ask_once(context, gateway_options, &question).await?;
+    drop(spinner);
     match locked {
         Some(locked) => check(context, &locked, &now),
         None => write(context, options, &now),
     }
 }
 
-async fn fetch_lock(context: &CliContext) -> Result<Answer> {
-    let options = EmbeddedGatewayOptions { quiet: true, ..EmbeddedGatewayOptions::default() };
-    let _spinner = Spinner::new("listing what servers offer");
-    let question = ControlRequest::Pins { asked: PinRequest::Lock };
-    ServerAccess::ask_once(context, options, &question).await
-}
-
 fn write(context: &CliContext, options: &LockArgs, now: &Answer) -> Result<Exit> {
     if !now.problems.is_empty() {
-        now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
+        now.problems.iter().for_each(|problem| out::note(problem));
         return Err(cli_error!(PinUnknown, "some definitions are unknown or not approved")
             .hint("start, approve or disable those servers, then run `toolgate lock` again"));
     }
     let lock = Locked::parse(&now.text)?;
     print_unpinned(&lock);
-    if options.output.as_os_str() == "-" {
-        return out::data(now.text.as_bytes()).map(|()| Exit::Done);
-    }
-    let shown = options.output.display();
-    // The old file stays in place until the new one is complete.
-    let beside = options.output.with_extension("lock.new");
-    let written = fs::write(&beside, &now.text).and_then(|()| fs::rename(&beside, &options.output));
-    written.or_fail(ErrorCode::CliWrite, format_args!("cannot write {shown}"))?;
+    let path = Some(options.output.as_path()).filter(|path| *path != Path::new("-"));
+    OutputFile::write_whole(path, &now.text)?;
+    let Some(path) = path else { return Ok(Exit::Done) };
     let servers = lock.servers.len();
-    let text = format!("locked {} in {shown}", out::count(servers, "server"));
+    let text = format!("locked {} in {}", out::count(servers, "server"), path.display());
     let value = serde_json::json!({ "file": options.output, "servers": servers });
     out::print_done(context, &value, &text)
 }
@@ -81,28 +74,24 @@ fn print_unpinned(lock: &Locked) {
     for (name, server) in &lock.servers {
         let Some(package) = &server.package else { continue };
         if package.version.is_none() && package.integrity.is_none() {
+            let package_name = &package.name;
+            let version = match package.ecosystem.as_str() {
+                "pypi" => "==1.2.3",
+                "oci" => "@sha256:…",
+                _ => "@1.2.3",
+            };
             out::remark(&format!(
-                "`{}` runs any version of {}; pin one, for example {}",
-                escape_invisible(name),
-                escape_invisible(&package.name),
-                example(&package.ecosystem, &package.name),
+                "`{name}` runs any version of {package_name}; pin one, for example \
+                 {package_name}{version}"
             ));
         }
-    }
-}
-
-fn example(ecosystem: &str, name: &str) -> String {
-    match ecosystem {
-        "pypi" => format!("{}==1.2.3", escape_invisible(name)),
-        "oci" => format!("{}@sha256:…", escape_invisible(name)),
-        _ => format!("{}@1.2.3", escape_invisible(name)),
     }
 }
 
 fn check(context: &CliContext, locked: &Locked, now: &Answer) -> Result<Exit> {
     let violations = locked.check(&Locked::parse(&now.text)?);
     out::print(context, &violations, || violations.iter().map(violation_text).collect())?;
-    now.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
+    now.problems.iter().for_each(|problem| out::note(problem));
     match violations.is_empty() && now.problems.is_empty() {
         true => {
             out::note("everything matches the lock file");

@@ -16,19 +16,13 @@ use crate::out::{self, Spinner};
 use crate::server_access::ServerAccess;
 use crate::shutdown;
 
-/// An MCP request to a server.
-pub struct McpRequest {
-    /// The method.
-    pub method: &'static str,
-    /// Its params, without `_meta`, as the members of a JSON object.
-    pub members: String,
-}
-
-/// Finds the server, builds the request from its inventory, and returns the answer.
+/// Finds the server, sends it a request and returns the answer. `members` builds the params from
+/// the server's inventory, without `_meta`, as the members of a JSON object.
 pub async fn send(
     context: &CliContext,
     server: &str,
-    request: impl AsyncFnOnce(&ServerAccess, &ServerCapabilityInventory) -> Result<McpRequest>,
+    method: &str,
+    members: impl AsyncFnOnce(&ServerAccess, &ServerCapabilityInventory) -> Result<String>,
 ) -> Result<Frame> {
     let spinner = Spinner::new(&format!("waiting for {server}"));
     let mut signals = shutdown::signals()?;
@@ -38,11 +32,11 @@ pub async fn send(
         let profile = context.profile_or_default();
         let inventory = access.inventory(server, profile).await?;
         inventory.check_usable()?;
-        let request = request(&access, &inventory).await?;
-        Ok((request, access.open_session(profile, interactor).await?))
+        let members = members(&access, &inventory).await?;
+        Ok((members, access.open_session(profile, interactor).await?))
     };
     let outcome = match unless_interrupted(&mut signals, opening).await {
-        Ok((McpRequest { method, members }, link)) => {
+        Ok((members, link)) => {
             // With a progress token the server can report progress, which keeps the call from
             // timing out.
             let params = format!(r#"{{{members},"_meta":{{"progressToken":1}}}}"#);

@@ -104,7 +104,7 @@ pub async fn run(context: &CliContext, options: &PinsArgs) -> Result<Exit> {
 async fn fetch_pins(access: &ServerAccess, which: &PinFilterArgs) -> Result<Found> {
     let asked = PinRequest::Show { server: which.server.clone(), name: which.name.clone() };
     let found: Found = access.ask(&ControlRequest::Pins { asked }).await?;
-    found.problems.iter().for_each(|problem| out::note(&escape_invisible(problem)));
+    found.problems.iter().for_each(|problem| out::note(problem));
     match (&which.server, &which.name) {
         (Some(server), Some(name)) if found.lines.is_empty() => {
             Err(cli_error!(PinUnknown, "no definition named `{name}` on `{server}`")
@@ -175,8 +175,7 @@ async fn forget(
         return Err(cli_error!(PinUnknown, "`{server}` has no approved definitions to remove")
             .hint("run `toolgate pins` to list definitions"));
     }
-    let pins = out::count(forgotten, "pin");
-    let text = format!("removed {pins} of {}", escape_invisible(server));
+    let text = format!("removed {} of {server}", out::count(forgotten, "pin"));
     out::print_done(context, &json!({ "forgotten": forgotten }), &text)
 }
 

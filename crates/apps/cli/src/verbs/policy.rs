@@ -8,26 +8,19 @@ mod edit;
 mod explain;
 mod replay;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use toolgate_host::policy::Effect;
 
 use crate::cli_context::CliContext;
 use crate::exit::{Exit, Result};
 
-/// The arguments of `toolgate policy`.
-#[derive(Debug, Args)]
+/// A subcommand of `toolgate policy`.
+#[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  toolgate policy deny mcp:git/push\n  toolgate policy check\n  toolgate policy explain git push\n  \
     toolgate policy test policy-cases.toml\n  toolgate policy replay --since 7d"
 )]
-pub struct PolicyArgs {
-    #[command(subcommand)]
-    what: PolicyCommand,
-}
-
-/// A subcommand of `toolgate policy`.
-#[derive(Debug, Subcommand)]
-enum PolicyCommand {
+pub enum PolicyCommand {
     /// Allow calls without approval, or remove such a rule
     #[command(after_help = "Examples:\n  toolgate policy allow 'mcp:filesystem/read_*'\n  \
         toolgate policy allow 'mcp:filesystem/read_*' --remove")]
@@ -49,8 +42,8 @@ enum PolicyCommand {
     Replay(replay::PolicyReplayArgs),
 }
 
-pub async fn run(context: &CliContext, options: &PolicyArgs) -> Result<Exit> {
-    match &options.what {
+pub async fn run(context: &CliContext, command: &PolicyCommand) -> Result<Exit> {
+    match command {
         PolicyCommand::Allow(options) => edit::run(context, options, Effect::Allow).await,
         PolicyCommand::Ask(options) => edit::run(context, options, Effect::Ask).await,
         PolicyCommand::Deny(options) => edit::run(context, options, Effect::Deny).await,

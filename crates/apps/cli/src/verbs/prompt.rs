@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolgate_host::content;
 use toolgate_wire::{method, string};
 
-use super::mcp_request::{self, McpRequest};
+use super::mcp_request;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::exit::{Exit, Result, cli_error};
@@ -48,15 +48,15 @@ impl PromptArgs {
 }
 
 pub async fn run(context: &CliContext, options: &PromptArgs) -> Result<Exit> {
-    let answer = mcp_request::send(context, &options.server, async |_, inventory| {
+    let (server, method) = (&options.server, method::PROMPTS_GET);
+    let answer = mcp_request::send(context, server, method, async |_, inventory| {
         let prompt = inventory.find_capability(&inventory.prompts, "prompt", &options.name)?;
         // Arguments of prompts are always strings.
         let arguments = arguments::read(&options.arguments, &Value::Null, stdin())?;
         let definition: Value = serde_json::from_str(prompt.definition.get()).unwrap_or_default();
         options.check_required(&definition, &arguments)?;
         let name = string::encode(prompt.exposed_name()?);
-        let members = format!(r#""name":{name},"arguments":{arguments}"#);
-        Ok(McpRequest { method: method::PROMPTS_GET, members })
+        Ok(format!(r#""name":{name},"arguments":{arguments}"#))
     });
     let answer = answer.await?;
     let Some(result) = mcp_request::print_json_or_parse(context, &answer)? else {

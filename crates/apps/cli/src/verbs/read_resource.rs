@@ -7,8 +7,7 @@ use serde_json::Value;
 use toolgate_host::content;
 use toolgate_wire::{method, string};
 
-use super::mcp_request::{self, McpRequest};
-use super::result_file;
+use super::{mcp_request, result_file};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::control::{ControlRequest, ServerCapabilityInventory};
@@ -31,11 +30,12 @@ pub struct ReadResourceArgs {
 }
 
 pub async fn run(context: &CliContext, options: &ReadResourceArgs) -> Result<Exit> {
-    let answer = mcp_request::send(context, &options.server, async |access, inventory| {
-        let uri = string::encode(&resolve_exposed_uri(access, inventory, &options.uri).await?);
-        Ok(McpRequest { method: method::RESOURCES_READ, members: format!(r#""uri":{uri}"#) })
-    });
-    let answer = answer.await?;
+    let members = async |access: &ServerAccess, inventory: &ServerCapabilityInventory| {
+        let uri = resolve_exposed_uri(access, inventory, &options.uri).await?;
+        Ok(format!(r#""uri":{}"#, string::encode(&uri)))
+    };
+    let answer =
+        mcp_request::send(context, &options.server, method::RESOURCES_READ, members).await?;
     let Some(result) = mcp_request::print_json_or_parse(context, &answer)? else {
         return Ok(Exit::Done);
     };

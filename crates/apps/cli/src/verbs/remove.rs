@@ -14,7 +14,7 @@ use super::declaration::{self, files, messages, scope::ScopeArg};
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::exit::{CliError, Exit, Result, cli_error};
-use crate::out::{self, escape_invisible};
+use crate::out;
 use crate::suggest::unknown_server_error;
 
 /// The arguments of `toolgate remove`.
@@ -51,8 +51,7 @@ pub async fn run(context: &CliContext, options: &RemoveArgs) -> Result<Exit> {
         .hint(format!("run `toolgate get {name}` to see which file declares it")));
     }
     let value = json!({ "name": name, "file": file.path(), "scope": file.at.scope });
-    let shown = escape_invisible(name.as_str());
-    let text = format!("removed {shown} from {}", messages::display_path(file.path()));
+    let text = format!("removed {name} from {}", messages::display_path(file.path()));
     out::print_done(context, &value, &text)?;
     forget_consent(context, &name).await
 }
@@ -114,8 +113,7 @@ async fn forget_consent(context: &CliContext, name: &ServerName) -> Result<Exit>
     }
     setup.distrust(name.as_str()).await?;
     if let Ok(entry) = setup.entry(name.as_str()) {
-        let origin = escape_invisible(&entry.origin.to_string());
-        out::remark(&format!("the entry in {origin} is in effect now"));
+        out::remark(&format!("the entry in {} is in effect now", entry.origin));
     }
     declaration::reload_gateway(context).await;
     Ok(Exit::Done)

@@ -56,8 +56,6 @@ pub async fn run(context: &CliContext, options: &ReportArgs) -> Result<Exit> {
             .map(|text| text + "\n")
             .or_fail(ErrorCode::CliInternal, "cannot write JSON")?,
     };
-    let mut output = OutputFile::open(options.output.as_deref())?;
-    output.write(&text)?;
-    output.finish()?;
+    OutputFile::write_whole(options.output.as_deref(), &text)?;
     Ok(Exit::Done)
 }

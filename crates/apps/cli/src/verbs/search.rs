@@ -99,8 +99,8 @@ fn table(found: &[ToolMatch]) -> String {
 
 /// Prints a note about servers whose capabilities are not known yet.
 pub fn print_unknown_servers(unknown: &[ServerWithoutCatalog]) {
-    let names: Vec<_> =
-        unknown.iter().filter(|it| it.usable).map(|it| escape_invisible(&it.server)).collect();
+    let names = unknown.iter().filter(|it| it.usable).map(|it| it.server.as_str());
+    let names: Vec<_> = names.collect();
     if let [first, ..] = &names[..] {
         out::remark(&format!(
             "the capabilities of {} are not known yet; run `toolgate discover {first}`",

@@ -5,7 +5,7 @@
 
 use std::io::Read as _;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::json;
 use toolgate_host::Secret as Hidden;
 use toolgate_host::config::{SecretStore, read_hidden};
@@ -18,19 +18,12 @@ use crate::suggest::did_you_mean;
 /// The maximum length of a secret.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
-/// The arguments of `toolgate secret`.
-#[derive(Debug, Args)]
+/// A subcommand of `toolgate secret`.
+#[derive(Debug, Subcommand)]
 #[command(after_help = "Examples:\n  toolgate secret set github\n  \
     pass show github | toolgate secret set github\n  toolgate secret list\n  \
     toolgate add gh https://api.example.com/mcp/ -H 'Authorization: Bearer ${secret:github}'")]
-pub struct SecretArgs {
-    #[command(subcommand)]
-    what: SecretCommand,
-}
-
-/// A subcommand of `toolgate secret`.
-#[derive(Debug, Subcommand)]
-enum SecretCommand {
+pub enum SecretCommand {
     /// Store a secret, read from a prompt or from stdin
     #[command(after_help = "Examples:\n  toolgate secret set github\n  \
         pass show github | toolgate secret set github")]
@@ -49,9 +42,9 @@ enum SecretCommand {
     },
 }
 
-pub fn run(context: &CliContext, options: &SecretArgs) -> Result<Exit> {
+pub fn run(context: &CliContext, command: &SecretCommand) -> Result<Exit> {
     let secrets = SecretStore::of(&context.home);
-    match &options.what {
+    match command {
         SecretCommand::Set { name } => set(context, &secrets, name),
         SecretCommand::List => list(context, &secrets),
         SecretCommand::Remove { name } => remove(context, &secrets, name),
@@ -114,5 +107,5 @@ fn remove(context: &CliContext, secrets: &SecretStore, name: &str) -> Result<Exi
 }
 
 fn print_result(context: &CliContext, name: &str, action: &str, text: &str) -> Result<Exit> {
-    out::print_done(context, &json!({ "name": name, "action": action }), &escape_invisible(text))
+    out::print_done(context, &json!({ "name": name, "action": action }), text)
 }

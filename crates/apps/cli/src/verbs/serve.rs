@@ -149,11 +149,10 @@ async fn bind(address: SocketAddr) -> Result<TcpListener> {
 /// Returns the error for a home that another process serves.
 async fn home_taken_error(context: &CliContext) -> CliError {
     let home = context.home.state_dir().display();
-    let who = match RunningGateway::find_any(context).await.map(|gateway| gateway.info) {
-        Some(owner) => match owner.endpoint {
-            Some(endpoint) => format!("process {} serves it at {endpoint}", owner.pid),
-            None => format!("process {} serves it on its stdin and stdout", owner.pid),
-        },
+    let owner = RunningGateway::find_any(context).await;
+    let who = match owner.map(|gateway| (gateway.info.pid, gateway.info.endpoint)) {
+        Some((pid, Some(endpoint))) => format!("process {pid} serves it at {endpoint}"),
+        Some((pid, None)) => format!("process {pid} serves it on its stdin and stdout"),
         None => "another toolgate process serves it".to_owned(),
     };
     cli_error!(GatewayHome, "cannot serve {home}: {who}")
@@ -181,11 +180,7 @@ fn announce(context: &CliContext, embedded: &EmbeddedGateway, address: SocketAdd
     });
     for status in &servers {
         if let ServerState::Blocked(block) = &status.state {
-            out::note(&format!(
-                "  {}: blocked: {}",
-                status.spec.name,
-                out::escape_invisible(&block.to_string())
-            ));
+            out::note(&format!("  {}: blocked: {block}", status.spec.name));
         }
     }
     if !toolgate_gateway::can_identify_peer(address) {

@@ -13,7 +13,7 @@ use super::get;
 use crate::cli_context::CliContext;
 use crate::complete::server_names;
 use crate::exit::{Exit, Result, cli_error};
-use crate::out::{self, escape_invisible};
+use crate::out;
 
 /// The arguments of `toolgate enable` and `toolgate disable`.
 #[derive(Debug, Args)]
@@ -114,7 +114,6 @@ fn print_result(
     let value = json!({
         "name": name, "enabled": enabled, "changed": path.is_some(), "file": path,
     });
-    let name = escape_invisible(name.as_str());
     let text = match path {
         Some(path) => format!("{}d {name} in {}", verb_for(enabled), messages::display_path(path)),
         None => format!("{name} is already {}d", verb_for(enabled)),

@@ -9,14 +9,12 @@ use clap::Args;
 use serde::Serialize;
 use toolgate_host::config::clients::KnownClient;
 use toolgate_host::config::{
-    ConfigDocument, ConfigSources, Dialect, EditOptions, FileAccess, SecretStore, edit_file,
-    read_file,
+    ConfigDocument, Dialect, EditOptions, FileAccess, SecretStore, edit_file, read_file,
 };
 use toolgate_host::{ConfigScope, ServerName, ServerSpec};
 
-use super::install::{
-    InstallScopeArg, approve, client_name_parser, entry::ExistingEntries, find_client,
-};
+use super::declaration::scope::ScopeArg;
+use super::install::{approve, client_name_parser, entry::ExistingEntries, find_client};
 use crate::cli_context::CliContext;
 use crate::exit::{ErrorCode, Exit, OrFail as _, Result, cli_error};
 use crate::out;
@@ -34,7 +32,7 @@ pub struct UninstallArgs {
     clients: Vec<String>,
     /// Uninstall from your own config of the client or from this project's [default: both]
     #[arg(short, long, value_enum)]
-    scope: Option<InstallScopeArg>,
+    scope: Option<ScopeArg>,
     /// Show what would change without changing it
     #[arg(long)]
     dry_run: bool,
@@ -61,9 +59,13 @@ pub async fn run(context: &CliContext, options: &UninstallArgs) -> Result<Exit> 
     let clients: Vec<_> =
         options.clients.iter().map(|name| find_client(name)).collect::<Result<_, _>>()?;
     let mut done = Vec::new();
+    let scopes = match options.scope {
+        Some(scope) => vec![scope.to_scope()],
+        None => vec![ConfigScope::User, ConfigScope::Project],
+    };
     for client in clients {
-        let found = client_files(client, options, &sources)
-            .into_iter()
+        let files = scopes.iter().filter_map(|scope| client.file(*scope, &sources));
+        let found = files
             .filter_map(|file| InstalledClientFile::of(context, client, file).transpose())
             .collect::<Result<Vec<_>, _>>()?;
         if found.is_empty() {
@@ -79,18 +81,6 @@ pub async fn run(context: &CliContext, options: &UninstallArgs) -> Result<Exit> 
     }
     print_report(context, &done, options.dry_run)?;
     Ok(Exit::Done)
-}
-
-fn client_files(
-    client: &KnownClient,
-    options: &UninstallArgs,
-    sources: &ConfigSources,
-) -> Vec<ConfigDocument> {
-    let scopes = match options.scope {
-        Some(scope) => vec![scope.into()],
-        None => vec![ConfigScope::User, ConfigScope::Project],
-    };
-    scopes.into_iter().filter_map(|scope| client.file(scope, sources)).collect()
 }
 
 /// A client's file that contains toolgate's entry.
@@ -114,7 +104,7 @@ impl InstalledClientFile {
     ) -> Result<Option<Self>> {
         let (file, Some(text)) = read_document(file)? else { return Ok(None) };
         let existing = ExistingEntries::of(context, &file, &text);
-        let Some(spec) = existing.gateway() else { return Ok(None) };
+        let Some(spec) = existing.gateway else { return Ok(None) };
         let known = InstallRegistry::of(&context.home).entry(file.path()).cloned();
         let unchanged =
             known.as_ref().filter(|known| known.after == install_registry::digest(&text));
@@ -176,16 +166,10 @@ impl InstalledClientFile {
                 // The restored text is already in a backup; any other text needs one.
                 let restored = self.known.as_ref().and_then(read_backup).as_ref() == Some(after);
                 let editing = EditOptions { access: FileAccess::Private, backup: !restored };
-                let edited =
-                    edit_file(
-                        path,
-                        editing,
-                        |text| Ok((text == self.text).then(|| after.clone())),
-                    )?;
-                done.backup = edited.backup;
-                if let Some(backup) =
-                    self.known.as_ref().filter(|_| restored).and_then(|it| it.backup.as_ref())
-                {
+                let change = |text: &str| Ok((text == self.text).then(|| after.clone()));
+                done.backup = edit_file(path, editing, change)?.backup;
+                let known = self.known.as_ref().filter(|_| restored);
+                if let Some(backup) = known.and_then(|known| known.backup.as_ref()) {
                     // The backup is the same as the restored file.
                     let _ = std::fs::remove_file(backup);
                 }
@@ -241,7 +225,7 @@ fn remove_returned(
         return Ok(());
     }
     let editing = EditOptions { access: FileAccess::Private, backup: true };
-    let edited = edit_file(&moved.into, editing, |text| {
+    edit_file(&moved.into, editing, |text| {
         let ours = ConfigDocument::for_user(&context.home);
         let dialect = match ours.path() == moved.into {
             true => ours.dialect,
@@ -252,15 +236,13 @@ fn remove_returned(
             text = dialect.remove(&text, name)?.unwrap_or(text);
         }
         Ok(Some(text))
-    });
-    edited?;
+    })?;
     let secrets = SecretStore::of(&context.home);
-    let of_them = moved.secrets.iter().filter(|secret| {
-        names
-            .iter()
-            .any(|name| secret.strip_prefix(name.as_str()).is_some_and(|it| it.starts_with('.')))
-    });
-    of_them.into_iter().try_for_each(|name| secrets.remove(name).map(drop))?;
+    for secret in &moved.secrets {
+        if names.iter().any(|name| secret.starts_with(&format!("{name}."))) {
+            secrets.remove(secret)?;
+        }
+    }
     Ok(())
 }
 

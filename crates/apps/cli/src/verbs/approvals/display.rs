@@ -32,7 +32,7 @@ pub fn call_text(call: &PendingCallJson) -> String {
 /// Describes the effect of a decision.
 pub fn outcome_text(outcome: &SettledCallJson) -> String {
     let call = &outcome.call;
-    let tool = escape_invisible(&format!("{}/{}", call.server, call.tool));
+    let tool = format!("{}/{}", call.server, call.tool);
     match (outcome.choice, &outcome.grant) {
         (ApprovalChoice::Deny, _) | (_, None) => format!("denied: {tool} is not called"),
         (ApprovalChoice::Once, _) => format!(
@@ -40,17 +40,12 @@ pub fn outcome_text(outcome: &SettledCallJson) -> String {
              it until then ({})",
             relative_time(&call.expires)
         ),
-        (ApprovalChoice::Tool, Some(grant)) => {
-            format!(
-                "{tool} needs no more approval while its definition stays the same (grant {})",
-                grant.id
-            )
-        }
-        (ApprovalChoice::Server, Some(grant)) => format!(
-            "the current tools of {} need no more approval (grant {})",
-            escape_invisible(&call.server),
-            grant.id
+        (ApprovalChoice::Tool, Some(GrantJson { id, .. })) => format!(
+            "{tool} needs no more approval while its definition stays the same (grant {id})"
         ),
+        (ApprovalChoice::Server, Some(GrantJson { server, id, .. })) => {
+            format!("the current tools of {server} need no more approval (grant {id})")
+        }
     }
 }
 

@@ -6,16 +6,18 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use toolgate_context::compile::ResourceCompileOutcome;
 use toolgate_wire::{method, string};
 
 use super::{ResourceImporter, print_remarks, summary_line};
 use crate::exit::{CliError, Exit, Result, cli_error};
-use crate::out::{self, escape_invisible};
+use crate::out;
 
 /// How long to wait after a change notification for more of the same burst.
 const SETTLE_DELAY: Duration = Duration::from_millis(100);
+/// The interval of polling without `--every`: longer than any process runs.
+const NEVER: Duration = Duration::from_secs(30 * 365 * 86_400);
 
 pub(super) async fn follow(work: &ResourceImporter<'_>, every: Option<Duration>) -> Result<()> {
     let mut news = work.link.notifications();
@@ -23,11 +25,15 @@ pub(super) async fn follow(work: &ResourceImporter<'_>, every: Option<Duration>)
     subscribe(work, every).await?;
     let mut seen = *news.borrow_and_update();
     compile_again(work, true).await?;
-    let (mut listed, mut clock) = (work.listed, PollTimer::of(every));
+    let mut listed = work.listed;
+    let every = every.unwrap_or(NEVER);
+    let mut clock = interval_at(Instant::now() + every, every);
+    // After a slow read the next one waits a whole interval.
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let ticked = tokio::select! {
             heard = news.changed() => heard.map(|()| false).map_err(|_| gateway_ended_error())?,
-            () = clock.tick() => true,
+            _ = clock.tick() => true,
         };
         tokio::time::sleep(SETTLE_DELAY).await;
         let now = *news.borrow_and_update();
@@ -47,27 +53,6 @@ pub(super) async fn follow(work: &ResourceImporter<'_>, every: Option<Duration>)
     }
 }
 
-/// The timer of `--every`; without an interval it never ticks.
-struct PollTimer(Option<Interval>);
-
-impl PollTimer {
-    fn of(every: Option<Duration>) -> Self {
-        Self(every.map(|every| {
-            let mut ticks = interval_at(Instant::now() + every, every);
-            // After a slow read the next one waits a whole interval.
-            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            ticks
-        }))
-    }
-
-    async fn tick(&mut self) {
-        match &mut self.0 {
-            Some(ticks) => _ = ticks.tick().await,
-            None => std::future::pending().await,
-        }
-    }
-}
-
 /// Subscribes to changes. Without `--every`, a server that rejects the subscription is an error.
 async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Result<()> {
     let params = format!(r#"{{"uri":{}}}"#, string::encode(&work.exposed));
@@ -80,9 +65,8 @@ async fn subscribe(work: &ResourceImporter<'_>, every: Option<Duration>) -> Resu
     };
     let _apart = work.spinner.hide();
     out::remark(&format!(
-        "{} does not report changes ({}); reading the resource every {} s",
-        escape_invisible(&work.server),
-        escape_invisible(&failure.message),
+        "{} does not report changes ({failure}); reading the resource every {} s",
+        work.server,
         every.as_secs(),
     ));
     Ok(())
@@ -127,17 +111,15 @@ async fn check_listed(work: &ResourceImporter<'_>, before: bool) -> Result<bool>
         return Ok(listed);
     }
     let _apart = work.spinner.hide();
-    let (server, uri) = (escape_invisible(&work.server), escape_invisible(&work.uri));
+    let (server, uri, source) = (&work.server, &work.uri, work.key());
     if listed {
         out::note(&format!("{server} lists {uri} again"));
     } else {
         out::note(&format!("{server} no longer lists {uri}; the compiled document stays"));
-        let key = escape_invisible(&work.key());
-        out::hint(&format!("run `toolgate context forget '{key}'` to remove it"));
+        out::hint(&format!("run `toolgate context forget '{source}'` to remove it"));
     }
     if work.context.json {
         let outcome = if listed { "listed" } else { "unlisted" };
-        let (server, uri, source) = (&work.server, &work.uri, work.key());
         let event = json!({ "server": server, "uri": uri, "source": source, "outcome": outcome });
         out::line(&event.to_string())?;
     }

@@ -60,37 +60,33 @@ impl PermissionsJson {
 pub fn run(context: &CliContext, all: bool) -> Result<Exit> {
     let options = context.setup_options()?;
     let plan = toolgate_host::read_files(&options)?;
-    let mut lines: Vec<ConfigFileJson> = Vec::new();
-    for file in &plan.files {
-        let counts = |path: &PathBuf| *path == file.path;
-        let winners = plan.entries.iter().filter_map(|entry| entry.origin.file.as_deref());
-        lines.push(ConfigFileJson {
-            path: file.path.clone(),
-            dialect: file.dialect.as_str(),
-            scope: file.scope,
-            read: true,
-            servers: file.servers,
-            used: winners.filter(|path| counts(path)).count(),
-            permissions: PermissionsJson::of(&file.permissions),
-        });
-    }
-    if all {
-        let read: Vec<_> = lines.iter().map(|line| line.path.clone()).collect();
-        let unread = known_files(&options).into_iter();
-        lines.extend(
-            unread.filter(|file| !read.contains(&file.at.path)).map(ConfigFileJson::from_missing),
-        );
+    let origins = || plan.entries.iter().filter_map(|entry| entry.origin.file.as_deref());
+    let read = plan.files.iter().map(|file| ConfigFileJson {
+        path: file.path.clone(),
+        dialect: file.dialect.as_str(),
+        scope: file.scope,
+        read: true,
+        servers: file.servers,
+        used: origins().filter(|path| **path == file.path).count(),
+        permissions: PermissionsJson::of(&file.permissions),
+    });
+    let mut lines: Vec<_> = read.collect();
+    let known = if all { known_files(&options) } else { Vec::new() };
+    for ConfigDocument { dialect, at } in known {
+        if plan.files.iter().all(|file| file.path != *at.path) {
+            lines.push(ConfigFileJson {
+                path: at.path.to_path_buf(),
+                dialect: dialect.as_str(),
+                scope: at.scope,
+                read: false,
+                servers: 0,
+                used: 0,
+                permissions: None,
+            });
+        }
     }
     let none = "no config files found; run `toolgate config files --all` to see all locations";
     out::print_list(context, &lines, none, table)
-}
-
-impl ConfigFileJson {
-    fn from_missing(file: ConfigDocument) -> Self {
-        let (path, dialect, scope) = (file.path().to_owned(), file.dialect, file.at.scope);
-        let (read, servers, used, permissions) = (false, 0, 0, None);
-        Self { path, dialect: dialect.as_str(), scope, read, servers, used, permissions }
-    }
 }
 
 fn table(lines: &[ConfigFileJson]) -> String {

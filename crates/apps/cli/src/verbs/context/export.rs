@@ -45,8 +45,7 @@ pub async fn run(context: &CliContext, options: &ContextExportArgs) -> Result<Ex
         Some(file) if context.json => out::json(&json!({ "documents": count, "file": file }))?,
         Some(file) => {
             let many = out::count(count, "document");
-            let file = out::escape_invisible(&file.display().to_string());
-            out::note(&format!("wrote {many} to {file}"));
+            out::note(&format!("wrote {many} to {}", file.display()));
         }
         None if count == 0 => out::note("the local context is empty"),
         None => {}

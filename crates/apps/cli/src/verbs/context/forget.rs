@@ -9,11 +9,12 @@ use clap::{ArgGroup, Args};
 use serde_json::json;
 use toolgate_context::{Document, Library, compile};
 
-use super::{display, open_existing};
+use super::open_existing;
 use crate::cli_context::CliContext;
 use crate::exit::{CliError, ErrorCode, Exit, Result, cli_error};
 use crate::out;
 use crate::prompt;
+use crate::verbs::declaration::messages::display_path;
 
 /// How many documents are looked up or removed at once.
 const PAGE: usize = 1000;
@@ -87,7 +88,7 @@ pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Ex
 fn list_documents(documents: &[Document]) {
     for Document { key, passages, .. } in documents.iter().take(MAX_NAMES) {
         let passages = out::count(*passages, "passage");
-        out::note(&format!("  {} ({passages})", display::display_source(key)));
+        out::note(&format!("  {} ({passages})", display_path(Path::new(key))));
     }
     if let more @ 1.. = documents.len().saturating_sub(MAX_NAMES) {
         out::note(&format!("  and {more} more"));
@@ -121,11 +122,7 @@ async fn find_documents(library: &Library, options: &ContextForgetArgs) -> Resul
         return matching_documents(library, |document| document.key.starts_with(&prefix)).await;
     }
     if let Some(folder) = &options.folder {
-        let folders = path_variants(folder);
-        return matching_documents(library, |document| {
-            folders.iter().any(|it| Path::new(&document.key).starts_with(it))
-        })
-        .await;
+        return documents_below(library, folder).await;
     }
     let mut documents: Vec<Document> = Vec::new();
     for source in &options.sources {
@@ -137,6 +134,12 @@ async fn find_documents(library: &Library, options: &ContextForgetArgs) -> Resul
         }
     }
     Ok(documents)
+}
+
+async fn documents_below(library: &Library, folder: &Path) -> Result<Vec<Document>> {
+    let folders = path_variants(folder);
+    let is_below = |it: &Document| folders.iter().any(|at| Path::new(&it.key).starts_with(at));
+    matching_documents(library, is_below).await
 }
 
 async fn matching_documents(
@@ -155,21 +158,17 @@ async fn matching_documents(
 /// Returns the documents that an argument names: a stored source, a path, the name of a note, or a
 /// URI, which several servers may have.
 async fn find_by_source(library: &Library, source: &str) -> Result<Vec<Document>> {
-    let look = async |key: String| library.find_document(&key).await;
-    if let Some(document) = look(source.to_owned()).await? {
-        return Ok(vec![document]);
-    }
-    for path in path_variants(Path::new(source)).iter().filter_map(|path| path.to_str()) {
-        if let Some(document) = look(path.to_owned()).await? {
+    let paths = path_variants(Path::new(source));
+    let paths = paths.iter().filter_map(|path| path.to_str());
+    let note = format!("note:{source}");
+    for key in [source].into_iter().chain(paths).chain([note.as_str()]) {
+        if let Some(document) = library.find_document(key).await? {
             return Ok(vec![document]);
         }
     }
-    if let Some(document) = look(format!("note:{source}")).await? {
-        return Ok(vec![document]);
-    }
     let mut found = Vec::new();
     for (server, _) in library.status().await?.servers {
-        found.extend(look(compile::resource_key(&server, source)).await?);
+        found.extend(library.find_document(&compile::resource_key(&server, source)).await?);
     }
     if found.is_empty() {
         return Err(unknown_document_error(library, source).await);
@@ -190,11 +189,7 @@ fn path_variants(path: &Path) -> Vec<PathBuf> {
 
 async fn unknown_document_error(library: &Library, source: &str) -> CliError {
     let failure = cli_error!(ContextUnknown, "no document with source `{source}`");
-    let folders = path_variants(Path::new(source));
-    let below = matching_documents(library, |document| {
-        folders.iter().any(|it| Path::new(&document.key).starts_with(it))
-    });
-    match below.await {
+    match documents_below(library, Path::new(source)).await {
         Ok(below) if !below.is_empty() => failure.hint(format!(
             "use `--folder {source}` to remove the {} below it",
             out::count(below.len(), "document")

@@ -59,8 +59,8 @@ pub async fn run(context: &CliContext, options: &ContextImportArgs) -> Result<Ex
     let stdin = options.file == Path::new("-");
     if !stdin {
         let mut lines = DocumentLinesReader::open(&options.file)?;
-        while let Some((record, line)) = lines.next()? {
-            record.into_new_document(false).map_err(|why| lines.line_error(line, &why))?;
+        while let Some(record) = lines.next()? {
+            record.into_new_document(false).map_err(|why| lines.line_error(&why))?;
         }
     }
     let lines = match stdin {
@@ -114,13 +114,12 @@ struct DocumentImporter<'a> {
 impl DocumentImporter<'_> {
     async fn import_all(&mut self, mut lines: DocumentLinesReader) -> Result<()> {
         let spinner = Spinner::new("importing documents");
-        while let Some((record, line)) = lines.next()? {
+        while let Some(record) = lines.next()? {
             let (is_trusted, believed) = (record.is_trusted(), self.options.trusted);
-            let new =
-                record.into_new_document(believed).map_err(|why| lines.line_error(line, &why))?;
+            let new = record.into_new_document(believed).map_err(|why| lines.line_error(&why))?;
             self.report.distrusted += u64::from(is_trusted && !believed);
             self.import_one(new).await?;
-            spinner.set_text(&format!("importing documents: {line}"));
+            spinner.set_text(&format!("importing documents: {}", lines.number));
         }
         Ok(())
     }
@@ -136,8 +135,8 @@ impl DocumentImporter<'_> {
                 self.report.unchanged += 1;
                 return Ok(());
             }
-            Some(existing)
-                if existing.stamp.modified > new.stamp.modified && !self.options.force =>
+            Some(Document { stamp, .. })
+                if stamp.modified > new.stamp.modified && !self.options.force =>
             {
                 self.report.newer += 1;
                 return Ok(());
@@ -175,6 +174,7 @@ fn is_same(existing: &Document, new: &NewDocument) -> bool {
 struct DocumentLinesReader {
     name: String,
     reader: Box<dyn BufRead>,
+    /// The number of the current line.
     number: u64,
 }
 
@@ -191,8 +191,8 @@ impl DocumentLinesReader {
         Self { name, reader: Box::new(BufReader::new(reader)), number: 0 }
     }
 
-    /// Returns the next document and its line number. Skips empty lines.
-    fn next(&mut self) -> Result<Option<(DocumentJson, u64)>> {
+    /// Returns the document in the next line. Skips empty lines.
+    fn next(&mut self) -> Result<Option<DocumentJson>> {
         loop {
             let mut line = Vec::new();
             let read = (&mut self.reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
@@ -203,21 +203,21 @@ impl DocumentLinesReader {
             }
             self.number += 1;
             if read as u64 == MAX_LINE_BYTES {
-                return Err(self.line_error(self.number, "the line is too long"));
+                return Err(self.line_error("the line is too long"));
             }
             let text = std::str::from_utf8(&line);
-            let text = text.map_err(|_| self.line_error(self.number, "the line is not UTF-8"))?;
-            if text.trim().is_empty() {
-                continue;
+            let text = text.map_err(|_| self.line_error("the line is not UTF-8"))?;
+            if !text.trim().is_empty() {
+                let record = DocumentJson::parse(text).map_err(|why| self.line_error(&why))?;
+                return Ok(Some(record));
             }
-            let record =
-                DocumentJson::parse(text).map_err(|why| self.line_error(self.number, &why))?;
-            return Ok(Some((record, self.number)));
         }
     }
 
-    fn line_error(&self, line: u64, why: &str) -> CliError {
-        cli_error!(ContextImport, "cannot import line {line} of {}: {why}", self.name)
+    /// Returns the error about the current line.
+    fn line_error(&self, why: &str) -> CliError {
+        let Self { name, number, .. } = self;
+        cli_error!(ContextImport, "cannot import line {number} of {name}: {why}")
             .hint("import a file that `toolgate context export` wrote")
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
-use toolgate_context::ingest::{IngestOptions, IngestRemarks, IngestReport};
+use toolgate_context::ingest::{IngestOptions, IngestReport};
 use toolgate_context::{ContextError, Ingester, PdfReader, WatchEvent, watch_paths};
 
 use super::open_library;
@@ -159,8 +159,7 @@ async fn watch(
             }
             WatchEvent::Failed(path, error) => {
                 bar.clear();
-                let why = out::escape_invisible_lines(&error_chain(&error));
-                out::note(&format!("{}: {why}", out::escape_invisible(&path.to_string_lossy())));
+                out::note(&format!("{}: {}", path.display(), error_chain(&error)));
             }
         }
         // The reader of our output closed it.
@@ -195,11 +194,7 @@ fn print_report(
     print_remarks(report, context.verbose);
     // The first error is the result of the whole run and is printed at its end.
     for error in unread.iter().skip(1) {
-        out::note(&format!(
-            "{} {}",
-            out::red("error:"),
-            out::escape_invisible_lines(&error_chain(error))
-        ));
+        out::labelled_note(&out::red("error:"), &error_chain(error));
     }
     out::line(&summary(report))
 }
@@ -228,19 +223,15 @@ fn summary(report: &IngestReport) -> String {
 
 /// Prints the files that were skipped or read incompletely, with the reasons.
 fn print_remarks(report: &IngestReport, verbose: bool) {
+    let most = if verbose { usize::MAX } else { MAX_REMARKS };
     for (what, remarks) in [("skipped", &report.skipped), ("note:", &report.noted)] {
-        print_named(what, remarks, if verbose { usize::MAX } else { MAX_REMARKS });
-    }
-}
-
-fn print_named(what: &str, remarks: &IngestRemarks, most: usize) {
-    let shown = remarks.named.iter().take(most);
-    for remark in shown {
-        let (path, why) = (out::escape_invisible(&remark.path), out::escape_invisible(&remark.why));
-        out::note(&format!("{} {path}: {why}", out::cyan(what)));
-    }
-    let rest = remarks.total.saturating_sub(remarks.named.len().min(most) as u64);
-    if rest > 0 {
-        out::note(&format!("{} {rest} more", out::cyan(what)));
+        let label = out::cyan(what);
+        for remark in remarks.named.iter().take(most) {
+            out::labelled_note(&label, &format!("{}: {}", remark.path, remark.why));
+        }
+        let rest = remarks.total.saturating_sub(remarks.named.len().min(most) as u64);
+        if rest > 0 {
+            out::labelled_note(&label, &format!("{rest} more"));
+        }
     }
 }

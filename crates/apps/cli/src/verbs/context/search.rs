@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use tokio::time::timeout;
 use toolgate_context::{PassageHit, heading_path};
 
 use super::display;
@@ -42,31 +43,24 @@ pub async fn run(context: &CliContext, options: &ContextSearchArgs) -> Result<Ex
     if query.trim().is_empty() {
         return Err(cli_error!(CliUsage, "the query is empty").hint("add words to search for"));
     }
-    let Some(library) = open_existing(context).await? else {
-        return print_none(context).inspect(|_| print_empty());
+    let library = open_existing(context).await?;
+    let hits = match &library {
+        Some(library) => library.search(&query, options.limit).await?,
+        None => Vec::new(),
     };
-    let hits = library.search(&query, options.limit).await?;
-    if hits.is_empty() {
-        match library.keys("", 1).await?.is_empty() {
-            true => print_empty(),
-            false => out::note("no passages match; try other words"),
+    match &library {
+        _ if !hits.is_empty() => {}
+        Some(library) if !library.keys("", 1).await?.is_empty() => {
+            out::note("no passages match; try other words");
         }
-        return print_none(context);
+        _ => print_empty(),
     }
-    if context.json {
-        out::json(&hits.iter().map(display::hit_json).collect::<Vec<_>>())?;
-    } else {
-        out::data(hits_text(&hits, &query, options.full).as_bytes())?;
-    }
+    let shown: Vec<_> = hits.iter().map(display::hit_json).collect();
+    out::print(context, &shown, || hits_text(&hits, &query, options.full))?;
     // Only queries with results are remembered for completion. The timeout avoids waiting for
     // another process that is writing.
-    let _ = tokio::time::timeout(NOTE_TIMEOUT, library.remember_query(&query)).await;
-    Ok(Exit::Done)
-}
-
-fn print_none(context: &CliContext) -> Result<Exit> {
-    if context.json {
-        out::json(&Vec::<()>::new())?;
+    if let Some(library) = library.filter(|_| !hits.is_empty()) {
+        let _ = timeout(NOTE_TIMEOUT, library.remember_query(&query)).await;
     }
     Ok(Exit::Done)
 }

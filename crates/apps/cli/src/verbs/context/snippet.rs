@@ -16,9 +16,7 @@ const LEAD: usize = 60;
 const MAX_WORD_CHARS: usize = 40;
 
 /// The terms of a query, with their other stems.
-pub struct QueryTerms {
-    terms: HashSet<String>,
-}
+pub struct QueryTerms(HashSet<String>);
 
 /// A piece of text that matches or does not match.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,18 +31,14 @@ impl QueryTerms {
     /// Returns the terms of a query.
     pub fn from_query(query: &str) -> Self {
         let asked = terms::query_terms(query).into_iter();
-        Self {
-            terms: asked
-                .flat_map(|asked| asked.other_stems.into_iter().chain([asked.term]))
-                .collect(),
-        }
+        Self(asked.flat_map(|it| it.other_stems.into_iter().chain([it.term])).collect())
     }
 
     /// Returns the best matching part of a text, and whether text was cut off before and after it.
     pub fn snippet<'a>(&self, text: &'a str) -> (Vec<SnippetSpan<'a>>, bool, bool) {
         let matches = self.matches(text);
         let window = best_window(text, &matches);
-        let pieces = self::split_spans(text, &window, &matches);
+        let pieces = split_spans(text, &window, &matches);
         (pieces, window.start > 0, window.end < text.len())
     }
 
@@ -63,7 +57,7 @@ impl QueryTerms {
         {
             buffer.clear();
             indexer.index(&text[range.clone()], &mut buffer);
-            if let Some(term) = buffer.split(' ').find(|term| self.terms.contains(*term)) {
+            if let Some(term) = buffer.split(' ').find(|term| self.0.contains(*term)) {
                 found.push((range, term.to_owned()));
             }
         }

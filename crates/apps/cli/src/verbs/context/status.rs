@@ -1,6 +1,5 @@
 //! `context status`: shows the size and the sources of the local context.
 
-use clap::Args;
 use serde_json::{Value, json};
 use toolgate_context::{LibraryStatus, format_time};
 
@@ -9,12 +8,7 @@ use crate::cli_context::CliContext;
 use crate::exit::{Exit, Result};
 use crate::out::{self, TextTable};
 
-/// The arguments of `toolgate context status`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example: toolgate context status")]
-pub struct ContextStatusArgs {}
-
-pub async fn run(context: &CliContext, _options: &ContextStatusArgs) -> Result<Exit> {
+pub async fn run(context: &CliContext) -> Result<Exit> {
     let status = match open_existing(context).await? {
         Some(library) => library.status().await?,
         None => LibraryStatus::default(),

@@ -1,11 +1,27 @@
 //! Finds the files that declare a server, and decides which of them toolgate may change.
 
+use std::path::Path;
+
 use toolgate_host::config::{ConfigDocument, Dialect, FileRef};
 use toolgate_host::{ConfigScope, Origin, Plan, PlanEntry, StartStatus};
 
 use super::project_folder;
 use crate::cli_context::CliContext;
 use crate::exit::Result;
+
+/// Returns the file to change: the one given with `--config`, the user's own, or the one that
+/// `project` chooses for the root of this project.
+pub fn own_document(
+    context: &CliContext,
+    scope: ConfigScope,
+    project: impl FnOnce(&Path) -> Result<ConfigDocument>,
+) -> Result<ConfigDocument> {
+    match (&context.config, scope) {
+        (Some(named), _) => Ok(ConfigDocument::from_path(named, ConfigScope::User)?),
+        (None, ConfigScope::Project) => project(&project_folder(context)?),
+        (None, _) => Ok(ConfigDocument::for_user(&context.home)),
+    }
+}
 
 /// Returns the file of an entry, or `None` for built-in servers.
 pub fn document_of(entry: &PlanEntry) -> Option<ConfigDocument> {

@@ -25,8 +25,7 @@ pub fn print_added(
         "name": name, "action": action, "file": file.path(), "scope": file.at.scope,
         "dialect": file.dialect.as_str(),
     });
-    let shown = escape_invisible(name.as_str());
-    let text = format!("{action} {shown} {into} {}", display_path(file.path()));
+    let text = format!("{action} {name} {into} {}", display_path(file.path()));
     out::print_done(context, &value, &text)
 }
 
@@ -43,7 +42,7 @@ pub fn already_declared_error(file: &ConfigDocument, name: &ServerName) -> Resul
     let place = match declared {
         Some(declared) => {
             out::note(&format!("current declaration of {name}:"));
-            out::note(&out::escape_invisible_lines(&consent_text(&declared.spec)));
+            out::note_lines(&consent_text(&declared.spec));
             format!("{}:{}", display_path(file.path()), declared.origin.line)
         }
         None => display_path(file.path()),
@@ -60,7 +59,7 @@ pub fn warn_about_literals(file: &ConfigDocument, spec: &ServerSpec) {
         if literal.location == LiteralLocation::Embedded
             || toolgate_model::is_secret_like(&literal.name)
         {
-            fields.push(escape_invisible(&literal.field));
+            fields.push(literal.field.clone());
             first.get_or_insert_with(|| literal.name.clone());
         }
         LiteralReplacement::Keep
@@ -81,13 +80,12 @@ pub fn note_overriding(setup: &Setup, name: &ServerName) {
     match setup.entry(name.as_str()) {
         Ok(entry) => out::remark(&format!(
             "{} takes precedence: that entry is used instead of the added one",
-            escape_invisible(&entry.origin.to_string())
+            entry.origin
         )),
         Err(_) => {
             let findings = setup.plan().diagnostics.iter();
-            findings.filter(|found| found.server.as_ref() == Some(name)).for_each(|found| {
-                out::note(&out::escape_invisible_lines(&found.to_string()));
-            });
+            let about_it = findings.filter(|found| found.server.as_ref() == Some(name));
+            about_it.for_each(|found| out::note_lines(&found.to_string()));
         }
     }
 }
@@ -96,7 +94,6 @@ pub fn note_overriding(setup: &Setup, name: &ServerName) {
 pub fn note_shadowed(setup: &Setup, name: &ServerName) {
     let Ok(entry) = setup.entry(name.as_str()) else { return };
     for shadow in &entry.shadows {
-        let shadow = escape_invisible(&shadow.to_string());
         out::remark(&format!("it takes precedence over {shadow}"));
     }
 }

@@ -24,18 +24,18 @@ pub enum ScopeArg {
 impl ScopeArg {
     /// Returns the scope. Prints a note for other programs' names.
     pub fn to_scope(self) -> ConfigScope {
-        let word = match self {
-            Self::Project => return ConfigScope::Project,
-            Self::User => return ConfigScope::User,
-            Self::Local => "local",
-            Self::Global => "global",
-        };
-        out::remark(&format!("`{word}` means `--scope user` here"));
-        ConfigScope::User
+        if matches!(self, Self::Local | Self::Global) {
+            let word = if self == Self::Local { "local" } else { "global" };
+            out::remark(&format!("`{word}` means `--scope user` here"));
+        }
+        self.scope()
     }
 
-    /// Returns true for the project scope.
-    pub fn is_project(self) -> bool {
-        self == Self::Project
+    /// Returns the scope.
+    pub fn scope(self) -> ConfigScope {
+        match self {
+            Self::Project => ConfigScope::Project,
+            Self::User | Self::Local | Self::Global => ConfigScope::User,
+        }
     }
 }

@@ -1,45 +1,37 @@
 //! Prepares found servers for the import: chooses the target file, moves credentials and drops
 //! permissions that cannot be imported.
 
-use toolgate_host::config::{
-    ConfigDocument, ConversionLoss, SecretStore, project_document, project_root,
-};
+use toolgate_host::config::{ConfigDocument, ConversionLoss, SecretStore, project_document};
 use toolgate_host::{ConfigScope, ServerSpec, StartStatus};
 use toolgate_model::{ApprovalMode, Secret, is_secret_like};
 
 use super::server_search::FoundServer;
 use super::{ImportReport, ImportedServer};
 use crate::cli_context::CliContext;
-use crate::exit::{Result, cli_error};
-use crate::out::{self, escape_invisible};
-use crate::transfer::client_sources;
+use crate::exit::Result;
+use crate::out;
 use crate::transfer::literals::{
     CredentialLiteral, LiteralLocation, LiteralReplacement, replace_literals,
 };
 use crate::transfer::losses::loss_of;
 use crate::verbs::consent::notify_gateway;
+use crate::verbs::declaration::files;
 
 /// Returns the file to import into: the user's, or the file of this project that can express all of
 /// these servers.
 pub fn choose_target(
     context: &CliContext,
-    project: bool,
+    scope: ConfigScope,
     found: &[FoundServer],
 ) -> Result<ConfigDocument> {
-    if let Some(named) = &context.config {
-        return Ok(ConfigDocument::from_path(named, ConfigScope::User)?);
-    }
-    if !project {
-        return Ok(ConfigDocument::for_user(&context.home));
-    }
-    let nowhere = || cli_error!(ConfigNoProject, "no project found");
-    let root = project_root(&client_sources(context)?).ok_or_else(nowhere)?;
-    let wanted = found.iter().map(|found| project_document(&root, &found.spec));
-    let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
-    let [ours, shared] = ConfigDocument::for_project(&root);
-    // All servers go into one file. Toolgate's can express what the shared one can.
-    let is_ours = |document: &ConfigDocument| document.dialect.is_toolgate();
-    Ok(if ours.path().exists() || wanted.iter().any(is_ours) { ours } else { shared })
+    files::own_document(context, scope, |root| {
+        let wanted = found.iter().map(|found| project_document(root, &found.spec));
+        let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
+        let [ours, shared] = ConfigDocument::for_project(root);
+        // All servers go into one file. Toolgate's can express what the shared one can.
+        let is_ours = |document: &ConfigDocument| document.dialect.is_toolgate();
+        Ok(if ours.path().exists() || wanted.iter().any(is_ours) { ours } else { shared })
+    })
 }
 
 /// The servers of an import as they are written, and their credentials.
@@ -147,8 +139,7 @@ pub async fn record_consents(
         let waits = entry.start_status == StartStatus::NeedsConsent;
         let means_the_same = is_written || entry.spec.digest() == spec.digest();
         if !is_written {
-            let origin = escape_invisible(&entry.origin.to_string());
-            out::note(&format!("{}: the entry in {origin} takes precedence", spec.name));
+            out::note(&format!("{}: the entry in {} takes precedence", spec.name, entry.origin));
         }
         if waits && means_the_same {
             setup.consent(spec.name.as_str()).await?;

@@ -81,9 +81,9 @@ impl ImportSearchResult {
     pub fn of_client(context: &CliContext, client: &KnownClient) -> Result<Vec<FoundServer>> {
         let sources = client_sources(context)?;
         let mut search = Self::new(&sources);
-        for file in clients::client_files(&sources).iter().filter(|file| client.owns(file)) {
-            search.read_client_file(file);
-        }
+        let files = clients::client_files(&sources);
+        let own = files.iter().filter(|file| client.owns(file));
+        own.for_each(|file| search.read_client_file(file));
         Ok(search.found)
     }
 
@@ -130,7 +130,12 @@ impl ImportSearchResult {
         match read_document(file.clone()) {
             Ok((file, Some(text))) => self.parse_file(file.dialect, &text, &file.at, &from),
             Ok((_, None)) => {}
-            Err(error) => self.record_unreadable(&file.at, &error.message),
+            Err(error) => {
+                let code = ErrorCode::ConfigUnreadable;
+                let found = Diagnostic::warning(code, file.at.origin(0, 0), &error.message);
+                let found = found.severity(DiagnosticSeverity::Error);
+                self.findings.push(ConfigFinding::from(&found));
+            }
         }
     }
 
@@ -177,12 +182,6 @@ impl ImportSearchResult {
                 _ => self.found.push(found),
             }
         }
-    }
-
-    fn record_unreadable(&mut self, file: &FileRef, message: &str) {
-        let found = Diagnostic::warning(ErrorCode::ConfigUnreadable, file.origin(0, 0), message);
-        let found = found.severity(DiagnosticSeverity::Error);
-        self.findings.push(ConfigFinding::from(&found));
     }
 
     /// Returns the settings in the files of these servers that are not imported.

@@ -23,26 +23,6 @@ pub enum ApproverArg {
     Operator,
 }
 
-impl ApproverArg {
-    const ALL: [Self; 3] = [Self::Client, Self::Elicitation, Self::Operator];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Elicitation => "elicitation",
-            Self::Operator => "operator",
-        }
-    }
-
-    fn description(self) -> &'static str {
-        match self {
-            Self::Client => "the client asks you itself, and all its calls are allowed",
-            Self::Elicitation => "Toolgate asks you with a form in the client",
-            Self::Operator => "Toolgate waits until you run `toolgate approvals`",
-        }
-    }
-}
-
 /// Returns the approver from the command line, or asks for one at the terminal.
 pub fn choose_approver(
     given: Option<ApproverArg>,
@@ -61,21 +41,17 @@ pub fn choose_approver(
         .hint("use --approve client, --approve elicitation or --approve operator"));
     }
     out::alert(&format!("Who approves calls of {}?", clients.join(", ")));
-    for (number, approver) in ApproverArg::ALL.iter().enumerate() {
-        out::alert(&format!(
-            "  {}: {:<12} {}",
-            number + 1,
-            approver.as_str(),
-            approver.description()
-        ));
+    let approvers = ApproverArg::value_variants();
+    for (value, number) in approvers.iter().filter_map(ValueEnum::to_possible_value).zip(1..) {
+        let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+        out::alert(&format!("  {number}: {:<12} {help}", value.get_name()));
     }
     loop {
         let answer = prompt::ask("Which? [1-3]")?;
         let numbered = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let by_number = numbered.and_then(|number| ApproverArg::ALL.get(number));
-        let named = ApproverArg::ALL.iter().find(|approver| approver.as_str() == answer);
-        match by_number.or(named) {
-            Some(approver) => return Ok(*approver),
+        let by_number = numbered.and_then(|number| approvers.get(number).copied());
+        match by_number.or_else(|| ApproverArg::from_str(&answer, false).ok()) {
+            Some(approver) => return Ok(approver),
             None if answer.is_empty() => {
                 return Err(cli_error!(
                     CliNotConfirmed,
@@ -102,7 +78,8 @@ pub fn record_approver(
         for client in clients {
             text = match approver {
                 Some(approver) => {
-                    let via = ConfigValue::text(approver.as_str());
+                    let value = approver.to_possible_value();
+                    let via = ConfigValue::text(value.as_ref().map_or("", |it| it.get_name()));
                     let key = ["approvals", "clients", client, "via"];
                     Dialect::Toolgate.set_value(&text, &key, &via)?
                 }

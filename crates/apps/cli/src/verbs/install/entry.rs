@@ -1,6 +1,6 @@
 //! The entry in a client's file: its name, and how the client starts or reaches toolgate.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toolgate_host::config::clients::{self, KnownClient};
 use toolgate_host::config::{ConfigDocument, Dialect, template};
@@ -18,7 +18,8 @@ const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:7420/mcp";
 
 /// The servers in a client's file: toolgate's entry, if any, and the names of the others.
 pub struct ExistingEntries {
-    gateway: Option<ServerSpec>,
+    /// Toolgate's entry.
+    pub gateway: Option<ServerSpec>,
     others: Vec<ServerName>,
 }
 
@@ -38,16 +39,6 @@ impl ExistingEntries {
         Self { gateway: gateways.into_iter().next(), others }
     }
 
-    /// Returns the name of toolgate's entry.
-    pub fn name(&self) -> Option<&ServerName> {
-        self.gateway.as_ref().map(|spec| &spec.name)
-    }
-
-    /// Returns toolgate's entry.
-    pub fn gateway(self) -> Option<ServerSpec> {
-        self.gateway
-    }
-
     /// Returns the entry to write. An existing entry keeps everything except its transport.
     pub fn spec(
         self,
@@ -57,11 +48,10 @@ impl ExistingEntries {
     ) -> Result<ServerSpec> {
         let wanted = ServerName::new(name.unwrap_or(DEFAULT_NAME))
             .map_err(|error| CliError::from(error).hint("choose another name with --name NAME"))?;
-        match self.gateway {
-            Some(spec) if name.is_none() || spec.name == wanted => {
-                return Ok(ServerSpec { transport, ..spec });
-            }
-            _ => {}
+        if let Some(spec) = self.gateway
+            && (name.is_none() || spec.name == wanted)
+        {
+            return Ok(ServerSpec { transport, ..spec });
         }
         if self.others.contains(&wanted) {
             let id = client.id;
@@ -116,9 +106,8 @@ fn program() -> Result<String> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let path = std::env::var_os("PATH").unwrap_or_default();
     let file = format!("toolgate{}", std::env::consts::EXE_SUFFIX);
-    let on_path = std::env::split_paths(&path).map(|folder: PathBuf| folder.join(&file));
-    let first = on_path.into_iter().find(|path| path.is_file());
-    Ok(match first {
+    let mut on_path = std::env::split_paths(&path).map(|folder| folder.join(&file));
+    Ok(match on_path.find(|path| path.is_file()) {
         Some(found) if real(&found) == real(&exe) => DEFAULT_NAME.to_owned(),
         _ => exe.display().to_string(),
     })

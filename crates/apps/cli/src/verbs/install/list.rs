@@ -17,7 +17,7 @@ use crate::transfer::read_document;
 struct ClientConfigFileJson {
     client: &'static str,
     title: &'static str,
-    scope: &'static str,
+    scope: ConfigScope,
     file: PathBuf,
     exists: bool,
     /// The name of Toolgate's entry.
@@ -28,18 +28,18 @@ struct ClientConfigFileJson {
 pub fn run(context: &CliContext, sources: &ConfigSources) -> Result<Exit> {
     let mut lines = Vec::new();
     for client in clients::ALL {
-        for (scope, word) in [(ConfigScope::User, "user"), (ConfigScope::Project, "project")] {
+        for scope in [ConfigScope::User, ConfigScope::Project] {
             let Some(file) = client.file(scope, sources) else { continue };
             let (file, text) = read_document(file.clone()).unwrap_or((file, None));
             let existing = text.map(|text| ExistingEntries::of(context, &file, &text));
-            let installed = existing.and_then(|it| it.name().map(ToString::to_string));
+            let gateway = existing.and_then(|existing| existing.gateway);
             lines.push(ClientConfigFileJson {
                 client: client.id,
                 title: client.title,
-                scope: word,
+                scope,
                 file: file.path().to_owned(),
                 exists: file.path().exists(),
-                installed,
+                installed: gateway.map(|spec| spec.name.to_string()),
             });
         }
     }
@@ -54,7 +54,7 @@ fn table(lines: &[ClientConfigFileJson]) -> String {
             None if line.exists => "no".to_owned(),
             None => "no file".to_owned(),
         };
-        table.row([line.client, line.scope, &installed, &line.file.to_string_lossy()]);
+        table.row([line.client, line.scope.as_str(), &installed, &line.file.to_string_lossy()]);
     }
     table.text()
 }

@@ -40,7 +40,7 @@ pub async fn start_servers_once(context: &CliContext) {
     if !unknown.is_empty() {
         out::note(&format!(
             "  did not start in time; their tools appear after their next start: {}",
-            out::escape_invisible(&unknown.join(", "))
+            unknown.join(", ")
         ));
     }
     embedded.close().await;

@@ -84,25 +84,21 @@ pub async fn run(context: &CliContext, options: &PolicyTestArgs) -> Result<Exit>
         cases.iter().enumerate().map(|(at, case)| call_from_case(context, at + 1, case));
     let hypothetical = hypothetical.collect::<Result<Vec<_>, _>>()?;
     let access = ServerAccess::find(context, EmbeddedGatewayOptions::idle()).await?;
-    let mut tried = Vec::new();
-    let mut failed = None;
-    for ((case, hypothetical), number) in cases.iter().zip(&hypothetical).zip(1..) {
-        match access.ask(&ControlRequest::Explain(hypothetical.clone())).await {
-            Ok(explanation) => tried.push(PolicyCaseResult { number, case, explanation }),
-            Err(failure) => {
-                failed = Some(CliError {
-                    message: format!("{} (case {number})", failure.message),
-                    ..failure
-                });
-                break;
-            }
+    let trying = async {
+        let mut tried = Vec::new();
+        for ((case, hypothetical), number) in cases.iter().zip(hypothetical).zip(1..) {
+            let explained = access.ask(&ControlRequest::Explain(hypothetical)).await;
+            let explanation = explained.map_err(|failure: CliError| {
+                let message = format!("{failure} (case {number})");
+                CliError { message, ..failure }
+            })?;
+            tried.push(PolicyCaseResult { number, case, explanation });
         }
-    }
+        Ok(tried)
+    };
+    let tried: Result<Vec<_>> = trying.await;
     access.close().await;
-    match failed {
-        Some(failure) => Err(failure),
-        None => print_results(context, &tried),
-    }
+    print_results(context, &tried?)
 }
 
 fn print_results(context: &CliContext, tried: &[PolicyCaseResult<'_>]) -> Result<Exit> {

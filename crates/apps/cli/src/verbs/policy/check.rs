@@ -5,7 +5,7 @@ use toolgate_host::policy::check;
 
 use crate::cli_context::CliContext;
 use crate::exit::{Exit, Result};
-use crate::out::{self, escape_invisible};
+use crate::out;
 use crate::verbs::diagnostics;
 
 pub async fn run(context: &CliContext) -> Result<Exit> {
@@ -15,8 +15,8 @@ pub async fn run(context: &CliContext) -> Result<Exit> {
         out::remark(&format!(
             "the capabilities of {} are not known yet, so rules about them are not checked; run \
              `toolgate discover {}`",
-            escape_invisible(&names.join(", ")),
-            escape_invisible(first.as_str()),
+            names.join(", "),
+            first
         ));
     }
     let (rules, mode) = (checked.rules, checked.mode);

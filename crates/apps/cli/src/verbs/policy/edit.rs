@@ -3,6 +3,7 @@
 
 use clap::Args;
 use serde_json::json;
+use toolgate_host::ConfigScope;
 use toolgate_host::config::ConfigDocument;
 use toolgate_host::policy::{Effect, rule_problem};
 
@@ -14,7 +15,7 @@ use crate::operator::authorize;
 use crate::out::{self, TextTable};
 use crate::server_access::ServerAccess;
 use crate::verbs::declaration::messages::display_path;
-use crate::verbs::declaration::{project_folder, reload_gateway, scope::ScopeArg};
+use crate::verbs::declaration::{files, reload_gateway, scope::ScopeArg};
 
 /// The arguments of `toolgate policy allow`, `policy ask` and `policy deny`.
 #[derive(Debug, Args)]
@@ -54,19 +55,14 @@ pub async fn run(context: &CliContext, options: &PolicyEditArgs, effect: Effect)
     concerned.extend(decided_by(&now, rule));
     let decided: Vec<_> =
         now.lines.iter().filter(|line| concerned.contains(&id_of(line))).collect();
-    let action = match (options.remove, changed) {
-        (true, true) => "removed",
-        (true, false) => "absent",
-        (false, true) => "added",
-        (false, false) => "present",
-    };
     let path = display_path(file.path());
-    out::note(&match action {
-        "removed" => format!("removed {effect} `{rule}` from {path}"),
-        "absent" => format!("{path} has no rule {effect} `{rule}`"),
-        "added" => format!("added {effect} `{rule}` to {path}"),
-        _ => format!("{path} already has the rule {effect} `{rule}`"),
-    });
+    let (action, text) = match (options.remove, changed) {
+        (true, true) => ("removed", format!("removed {effect} `{rule}` from {path}")),
+        (true, false) => ("absent", format!("{path} has no rule {effect} `{rule}`")),
+        (false, true) => ("added", format!("added {effect} `{rule}` to {path}")),
+        (false, false) => ("present", format!("{path} already has the rule {effect} `{rule}`")),
+    };
+    out::note(&text);
     let rows: Vec<_> = decided.iter().map(|line| row_json(line)).collect();
     let value = json!({
         "rule": rule, "effect": effect, "action": action, "file": file.path(), "decides": rows,
@@ -84,18 +80,14 @@ fn choose_file(
     effect: Effect,
 ) -> Result<ConfigDocument> {
     let scope = options.scope.to_scope();
-    if options.scope.is_project() && effect == Effect::Allow && !options.remove {
+    if scope == ConfigScope::Project && effect == Effect::Allow && !options.remove {
         return Err(cli_error!(ConfigProjectLimit, "a project's file cannot allow calls")
             .hint("remove `-s project` to change your own file"));
     }
-    let file = match (&context.config, options.scope.is_project()) {
-        (Some(named), _) => ConfigDocument::from_path(named, scope)?,
-        (None, true) => {
-            let [ours, _] = ConfigDocument::for_project(&project_folder(context)?);
-            ours
-        }
-        (None, false) => ConfigDocument::for_user(&context.home),
-    };
+    let file = files::own_document(context, scope, |root| {
+        let [ours, _] = ConfigDocument::for_project(root);
+        Ok(ours)
+    })?;
     match file.dialect.is_toolgate() {
         true => Ok(file),
         false => {

@@ -103,11 +103,9 @@ fn explanation_text(explanation: &ExplanationJson) -> String {
 
 fn outcome_text(outcome: &str) -> &str {
     match outcome {
-        "allowed" => "allowed",
         "client_approves" => "allowed; the client asks its user itself",
         "form" => "the client asks its user with a form",
         "operator" => "waits for an operator (`toolgate approvals`)",
-        "refused" => "refused",
         other => other,
     }
 }

@@ -8,8 +8,8 @@ use toolgate_host::DiagnosticSeverity;
 use toolgate_host::audit::read_since;
 use toolgate_host::policy::{ChangedDecision, PolicyReplay as Past, ReplayOutcome, read_rules};
 
-use crate::cli_context::CliContext;
-use crate::exit::{ErrorCode, Exit, OrFail as _, Result, cli_error};
+use crate::cli_context::{CliContext, absolute};
+use crate::exit::{Exit, Result, cli_error};
 use crate::out::{self, TextTable, relative_time};
 use crate::verbs::since::TimeArg;
 
@@ -66,9 +66,7 @@ fn read_rules_file(
     context: &CliContext,
     file: &std::path::Path,
 ) -> Result<toolgate_model::GovernanceSettings> {
-    let file = std::path::absolute(file)
-        .or_fail(ErrorCode::CliUsage, format_args!("cannot resolve {}", file.display()))?;
-    let (governance, diagnostics) = read_rules(&context.setup_options()?, file)?;
+    let (governance, diagnostics) = read_rules(&context.setup_options()?, absolute(file)?)?;
     let error = diagnostics.iter().find(|found| found.severity == DiagnosticSeverity::Error);
     match error {
         Some(error) => Err(cli_error!(PolicyInvalidRule, "the rules are invalid: {error}")),
