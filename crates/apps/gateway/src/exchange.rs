@@ -23,7 +23,7 @@ use futures_util::future::BoxFuture;
 use toolgate_host::Caller;
 use toolgate_model::CapabilityKind;
 use toolgate_transport::chunked_message::OutgoingMessage;
-use toolgate_wire::{Frame, OwnedRequestId, code, method, scan};
+use toolgate_wire::{Frame, OwnedRequestId, code, scan};
 
 use crate::Gate;
 use crate::modern::{ListenExchange, ParkedCalls};
@@ -98,7 +98,9 @@ impl Exchange {
             // There is no room: the servers get no answer to their questions, and the call
             // continues.
             Err(running) => {
-                running.call.reject_questions();
+                if let Some(rounds) = running.call.rounds() {
+                    rounds.state.lock().questions.reject_all();
+                }
                 *self = Self::Running(*running);
                 context.waker().wake_by_ref();
                 Poll::Pending
@@ -196,11 +198,5 @@ fn has_cursor(request: &Frame) -> bool {
 
 /// Returns the kind of capability that a list method lists.
 pub(crate) fn listed_kind(name: &str) -> Option<CapabilityKind> {
-    match name {
-        method::TOOLS_LIST => Some(CapabilityKind::Tool),
-        method::RESOURCES_LIST => Some(CapabilityKind::Resource),
-        method::RESOURCES_TEMPLATES_LIST => Some(CapabilityKind::Template),
-        method::PROMPTS_LIST => Some(CapabilityKind::Prompt),
-        _ => None,
-    }
+    CapabilityKind::ALL.into_iter().find(|kind| kind.list_method() == Some(name))
 }

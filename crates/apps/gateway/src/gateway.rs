@@ -5,13 +5,12 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
-use toolgate_wire::{Frame, MessageLimits};
+use toolgate_wire::MessageLimits;
 
 use crate::events::fan_out;
-use crate::exchange::{MessageSink, RpcResponse};
 use crate::modern::{self, ModernHandler};
-use crate::principal::{ClientIdentity, RequestedProfile};
-use crate::session::{self, LegacySession, LegacySessions};
+use crate::principal::RequestedProfile;
+use crate::session::LegacySessions;
 use crate::{Gate, GatewayError, Options, http, lines};
 
 /// Serves a gate to MCP clients.
@@ -87,19 +86,6 @@ impl Gateway {
 }
 
 impl GatewayState {
-    /// Answers `initialize`, with an error if no session begins. The transport must close the session.
-    pub(crate) fn open_session(
-        &self,
-        request: &Frame,
-        identity: &ClientIdentity,
-        sink: Arc<dyn MessageSink>,
-    ) -> Result<(Arc<LegacySession>, RpcResponse), RpcResponse> {
-        let strict = self.options.strict;
-        let opened = session::open_session(&self.gate, strict, identity, request, sink)?;
-        self.sessions.insert(opened.0.clone());
-        Ok(opened)
-    }
-
     /// Returns the limits for a client's messages.
     pub(crate) fn wire_limits(&self) -> MessageLimits {
         MessageLimits { bytes: self.options.body.total, ..MessageLimits::default() }

@@ -19,6 +19,7 @@ mod modern;
 mod options;
 mod peer;
 mod peer_quota;
+mod polled_state;
 mod principal;
 mod rejection;
 mod session;

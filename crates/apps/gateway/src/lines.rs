@@ -80,8 +80,8 @@ where
     let mut writing = tokio::spawn(writing);
     let drain = gateway.options.drain_timeout;
     let mut reader = LineReader::new(reader, gateway.options.body);
-    let principal = ClientPrincipal::new_connection(is_operator);
-    let peer = ConnectionPeer::for_lines(principal.line_connection().unwrap_or_default());
+    let (principal, number) = ClientPrincipal::new_connection(is_operator);
+    let peer = ConnectionPeer::for_lines(number);
     let mut client = LineClientConnection {
         gateway,
         sender: Arc::new(sender),

@@ -60,11 +60,12 @@ impl ClientIdentity {
 }
 
 impl ClientPrincipal {
-    /// Creates the principal of a new line connection.
-    pub(crate) fn new_connection(is_operator: bool) -> Self {
+    /// Creates the principal of a new line connection. Returns it with the number of the connection.
+    pub(crate) fn new_connection(is_operator: bool) -> (Self, u64) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        if is_operator { Self::Operator(number) } else { Self::Connection(number) }
+        let kind = if is_operator { Self::Operator } else { Self::Connection };
+        (kind(number), number)
     }
 
     /// Returns the gate's principal, which is derived from the name only.
@@ -101,17 +102,9 @@ impl ClientPrincipal {
         PeerId { holder: peer.holder(), key }
     }
 
-    /// Returns the number of its line connection, if it has one.
-    pub(crate) fn line_connection(&self) -> Option<u64> {
-        match self {
-            Self::Connection(number) | Self::Operator(number) => Some(*number),
-            Self::Local | Self::Key(_) => None,
-        }
-    }
-
     /// Returns true if it is a client over HTTP.
     pub(crate) fn is_http(&self) -> bool {
-        self.line_connection().is_none()
+        matches!(self, Self::Local | Self::Key(_))
     }
 }
 

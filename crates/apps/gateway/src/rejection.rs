@@ -28,7 +28,8 @@ impl Rejection {
         Self { status, error: GateError { rpc_code: code, ..error }, id }
     }
 
-    fn of_frame(frame: &Frame, code: i32, message: impl Into<String>) -> Self {
+    /// Rejects a message with this JSON-RPC code.
+    pub(crate) fn of_frame(frame: &Frame, code: i32, message: impl Into<String>) -> Self {
         let id = frame.id().map(|id| id.to_owned());
         Self::with_code(StatusCode::BAD_REQUEST, code, message, id)
     }
@@ -61,11 +62,6 @@ impl Rejection {
         let message = format!("cannot store the message: {reason}");
         let status = StatusCode::INSUFFICIENT_STORAGE;
         Self::with_code(status, code::INTERNAL_ERROR, message, Frame::peek_id(head))
-    }
-
-    /// Rejects an envelope that lacks a member, or has a malformed one.
-    pub(crate) fn invalid_envelope(frame: &Frame, message: String) -> Self {
-        Self::of_frame(frame, code::INVALID_PARAMS, message)
     }
 
     /// Rejects a header that is missing, repeated or unreadable, or does not match the body.

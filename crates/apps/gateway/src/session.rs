@@ -31,7 +31,7 @@ use crate::exchange::CancelReason;
 
 pub(crate) use client::LegacySessionClient;
 pub(crate) use dispatch::{NOT_INITIALIZED, answer_uninitialized};
-pub(crate) use initialize::{instructions_member, open_session, parse_client};
+pub(crate) use initialize::{instructions_member, parse_client};
 pub(crate) use notifications::list_changed_method;
 pub(crate) use sessions::LegacySessions;
 

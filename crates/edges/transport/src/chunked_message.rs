@@ -67,39 +67,8 @@ pub struct ChunkedMessage {
 /// One text of a [`ChunkedMessage`].
 #[derive(Debug, Clone)]
 struct ChunkedPart {
-    text: ChunkedSource,
+    chunks: MessageChunks,
     strips_line_breaks: bool,
-}
-
-/// The source of a part: plain bytes, or a skeleton with its detached values.
-#[derive(Debug, Clone)]
-enum ChunkedSource {
-    Plain(Bytes),
-    Filled(MessageChunks),
-}
-
-impl ChunkedSource {
-    fn next(&mut self) -> Option<MessageChunk> {
-        match self {
-            Self::Plain(text) if text.is_empty() => None,
-            Self::Plain(text) => Some(MessageChunk::Text(std::mem::take(text))),
-            Self::Filled(pieces) => pieces.next(),
-        }
-    }
-
-    fn len(&self) -> u64 {
-        match self {
-            Self::Plain(text) => text.len() as u64,
-            Self::Filled(pieces) => pieces.total_len(),
-        }
-    }
-
-    fn held_bytes(&self) -> usize {
-        match self {
-            Self::Plain(text) => text.len(),
-            Self::Filled(pieces) => pieces.remaining_len(),
-        }
-    }
 }
 
 impl ChunkedMessage {
@@ -112,11 +81,8 @@ impl ChunkedMessage {
 
     /// Appends a text. With detached values, these replace the placeholders in the text.
     pub fn push(&mut self, text: Bytes, detached: Option<&Arc<DetachedValues>>) {
-        let text = match detached {
-            Some(detached) => ChunkedSource::Filled(detached.chunks(text)),
-            None => ChunkedSource::Plain(text),
-        };
-        self.parts.push_back(ChunkedPart { text, strips_line_breaks: false });
+        let chunks = MessageChunks::new(text, detached.cloned());
+        self.parts.push_back(ChunkedPart { chunks, strips_line_breaks: false });
     }
 
     /// Appends another message.
@@ -133,8 +99,8 @@ impl ChunkedMessage {
     }
 
     /// Returns the length of the whole message, before any chunk is taken.
-    pub fn len(&self) -> u64 {
-        self.parts.iter().map(|part| part.text.len()).sum()
+    pub fn total_len(&self) -> u64 {
+        self.parts.iter().map(|part| part.chunks.total_len()).sum()
     }
 
     /// Returns true if no text was added.
@@ -142,14 +108,9 @@ impl ChunkedMessage {
         self.parts.is_empty()
     }
 
-    /// Returns true if there is nothing to write.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns how many bytes of the message are in memory.
     pub fn held_bytes(&self) -> usize {
-        self.parts.iter().map(|part| part.text.held_bytes()).sum()
+        self.parts.iter().map(|part| part.chunks.remaining_len()).sum()
     }
 
     /// Returns the next bytes, or `None` at the end.
@@ -161,7 +122,7 @@ impl ChunkedMessage {
 
     /// Reads the whole message into memory.
     pub fn to_vec(mut self) -> io::Result<Vec<u8>> {
-        let room = usize::try_from(self.len()).unwrap_or_default();
+        let room = usize::try_from(self.total_len()).unwrap_or_default();
         let mut all = Vec::with_capacity(room);
         self.fill(&mut all, room)?;
         Ok(all)
@@ -195,7 +156,7 @@ impl ChunkedMessage {
     fn advance(&mut self) -> bool {
         while let Some(part) = self.parts.front_mut() {
             self.strips_line_breaks = part.strips_line_breaks;
-            match part.text.next() {
+            match part.chunks.next() {
                 None => {
                     self.parts.pop_front();
                 }
@@ -204,9 +165,7 @@ impl ChunkedMessage {
                     return true;
                 }
                 Some(MessageChunk::Detached(hole)) => {
-                    if let ChunkedSource::Filled(pieces) = &part.text {
-                        self.current = Some((pieces.detached_values().clone(), hole));
-                    }
+                    self.current = part.chunks.detached_values().cloned().zip(Some(hole));
                     return true;
                 }
             }
@@ -254,7 +213,7 @@ mod tests {
         refill.push(Bytes::from_static(b"["), None);
         refill.push(skeleton, Some(&aside));
         refill.push(Bytes::from_static(b"]"), None);
-        assert_eq!(refill.len(), message.len() as u64 + 2);
+        assert_eq!(refill.total_len(), message.len() as u64 + 2);
         let mut chunked = refill.clone().without_line_breaks();
         chunked.push(Bytes::from_static(b"\n\n"), None);
         let mut all = Vec::new();

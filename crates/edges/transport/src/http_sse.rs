@@ -83,9 +83,7 @@ struct SseLineStream {
 impl SseLineStream {
     /// Reads until the `endpoint` event. Returns its URL and the lines that came with it.
     async fn read_post_url(&mut self) -> Result<(String, BytesMut), TransportError> {
-        let mut lines = BytesMut::new();
-        while let Some(chunk) = self.reply.next_chunk().await? {
-            self.decoder.push(&chunk, &mut lines);
+        while let Some(lines) = self.next_lines().await? {
             if let Some(post_url) = self.decoder.post_url() {
                 return Ok((post_url, lines));
             }

@@ -180,11 +180,6 @@ impl LineSender {
         }
         self.queue.send(line).map_err(|_| TransportError::Closed)
     }
-
-    /// Returns true if the writer has ended.
-    pub fn is_closed(&self) -> bool {
-        self.queue.is_closed()
-    }
 }
 
 /// Creates a line writer: a handle to send messages, and the future that writes them.
@@ -323,6 +318,6 @@ mod tests {
         let refused = std::iter::repeat_with(|| sender.send(message.clone())).take(6);
         assert_eq!(refused.filter(Result::is_err).count(), 2);
         assert!(matches!(work.await.unwrap(), Err(TransportError::Closed)));
-        assert!(sender.is_closed());
+        assert!(sender.queue.is_closed());
     }
 }

@@ -4,14 +4,9 @@
 //! `/proc` shows the process that holds the socket, and its ancestors. On other systems every
 //! function returns `None`, and [`SUPPORTED`] is false.
 
+mod process_files;
 #[cfg(target_os = "linux")]
 mod sock_diag;
-#[cfg(target_os = "linux")]
-#[path = "peer/linux.rs"]
-mod system;
-#[cfg(not(target_os = "linux"))]
-#[path = "peer/other.rs"]
-mod system;
 
 use std::io;
 use std::net::SocketAddr;
@@ -37,7 +32,8 @@ pub struct PeerProcess {
 impl PeerProcess {
     /// Returns the process with this id, or `None` if it does not exist or is not visible.
     pub fn with_pid(pid: u32) -> Option<Self> {
-        Some(system::read(pid)?.process)
+        // Elsewhere, any user may be able to create these files.
+        SUPPORTED.then(|| process_files::read(pid)).flatten().map(|info| info.process)
     }
 
     /// Returns this process.
@@ -55,12 +51,12 @@ impl PeerProcess {
 
     /// Returns true if the process still runs. A zombie does not.
     pub fn is_alive(&self) -> bool {
-        Self::with_pid(self.pid).as_ref() == Some(self) && !system::has_ended(self.pid)
+        Self::with_pid(self.pid).as_ref() == Some(self) && !process_files::has_ended(self.pid)
     }
 
     /// Returns the name of the program, which the process itself can change.
     pub fn program(&self) -> Option<String> {
-        system::program(self.pid)
+        process_files::program(self.pid)
     }
 
     /// Returns the ancestors, nearest first, or `None` if the process has ended.
@@ -69,7 +65,7 @@ impl PeerProcess {
     pub fn ancestors(&self) -> Option<Vec<Self>> {
         let mut found = Vec::new();
         let mut current = *self;
-        while let Some(parent) = system::parent(&current)? {
+        while let Some(parent) = process_files::parent(&current)? {
             found.push(parent);
             if found.len() == MAX_ANCESTORS {
                 return None;
@@ -82,9 +78,9 @@ impl PeerProcess {
     /// Returns the process that started this one to talk with it. This is the nearest ancestor that
     /// is not a wrapper, such as a shell that passes its own standard input on.
     pub fn starter(&self) -> Option<Self> {
-        let input = system::piped_input(self.pid);
+        let input = process_files::piped_input(self.pid);
         let is_wrapper =
-            |ancestor: &Self| input.is_some() && system::piped_input(ancestor.pid) == input;
+            |ancestor: &Self| input.is_some() && process_files::piped_input(ancestor.pid) == input;
         self.ancestors()?.into_iter().find(|ancestor| !is_wrapper(ancestor))
     }
 }
@@ -104,12 +100,15 @@ impl PeerSocket {
         if !ours.ip().to_canonical().is_loopback() || !peer.ip().to_canonical().is_loopback() {
             return Ok(None);
         }
-        system::socket(ours, peer)
+        #[cfg(target_os = "linux")]
+        return sock_diag::socket(ours, peer);
+        #[cfg(not(target_os = "linux"))]
+        return Ok(None);
     }
 
     /// Returns the processes that hold the socket. If processes of `known` hold it, this returns
     /// only those. Otherwise it searches every process of the user, which takes milliseconds.
     pub fn processes(&self, known: &[PeerProcess]) -> Vec<PeerProcess> {
-        system::holders(self.uid, self.inode, known)
+        process_files::holders(self.uid, self.inode, known)
     }
 }

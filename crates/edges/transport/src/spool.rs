@@ -116,13 +116,8 @@ impl BodySpool {
     }
 
     /// Returns the number of bytes received so far.
-    pub fn len(&self) -> usize {
+    pub fn received(&self) -> usize {
         self.len
-    }
-
-    /// Returns true if no byte has been received.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// Appends a chunk of the body.
@@ -177,12 +172,6 @@ impl BodySpool {
             }
         }
     }
-
-    /// Loads a caller's message into memory. A large one waits for room in the budget, and is
-    /// refused if it gets none in time.
-    pub async fn into_bytes(self) -> Result<Bytes, TransportError> {
-        self.into_body().into_bytes().await
-    }
 }
 
 impl ReceivedBody {
@@ -203,13 +192,8 @@ impl ReceivedBody {
 
 impl BodyFile {
     /// Returns the number of bytes in the file.
-    pub fn len(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         self.len
-    }
-
-    /// Returns true if the file is empty, which does not happen.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// Loads a server's message into memory. It waits for room in the budget, and is refused if it
@@ -265,7 +249,7 @@ pub async fn load_frame(frame: Frame) -> Result<Frame, TransportError> {
     let skeleton = frame.bytes().clone();
     let head = skeleton[..HEAD.min(skeleton.len())].to_vec();
     let message = ChunkedMessage::from_skeleton(skeleton, detached);
-    let bytes = load(&ANSWERS, message.len(), head, move || message.to_vec()).await?;
+    let bytes = load(&ANSWERS, message.total_len(), head, move || message.to_vec()).await?;
     Frame::parse(bytes, &toolgate_wire::MessageLimits::MAX)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error).into())
 }
@@ -299,7 +283,7 @@ mod tests {
         let mut spool = BodySpool::new(SMALL);
         spool.push(b"0123456789").unwrap();
         assert!(spool.file.is_none());
-        assert_eq!(spool.into_bytes().await.unwrap(), "0123456789");
+        assert_eq!(spool.into_body().into_bytes().await.unwrap(), "0123456789");
     }
 
     #[tokio::test]
@@ -310,7 +294,7 @@ mod tests {
                 spool.push(b"abcdefg").unwrap();
             }
             assert!(spool.file.is_some());
-            let body = spool.into_bytes().await.unwrap();
+            let body = spool.into_body().into_bytes().await.unwrap();
             assert_eq!(body, "abcdefg".repeat(10));
         }
     }
@@ -323,16 +307,18 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_large_body_that_finds_no_room_is_refused_with_its_head() {
-        let held =
-            [spooled(64).into_bytes().await.unwrap(), spooled(60).into_bytes().await.unwrap()];
-        let refused = spooled(9).into_bytes().await.unwrap_err();
+        let held = [
+            spooled(64).into_body().into_bytes().await.unwrap(),
+            spooled(60).into_body().into_bytes().await.unwrap(),
+        ];
+        let refused = spooled(9).into_body().into_bytes().await.unwrap_err();
         let TransportError::NoRoom { reason, head } = refused else { panic!("{refused}") };
         assert_eq!((reason.contains("other large messages"), head.len()), (true, HEAD));
         // What servers send has room of its own.
         let ReceivedBody::File(message) = spooled(64).into_body() else { panic!("it is large") };
         assert_eq!(message.into_bytes().await.unwrap().len(), 64 << 20);
         drop(held);
-        assert_eq!(spooled(9).into_bytes().await.unwrap().len(), 9 << 20);
+        assert_eq!(spooled(9).into_body().into_bytes().await.unwrap().len(), 9 << 20);
     }
 
     #[tokio::test]
@@ -344,7 +330,7 @@ mod tests {
         let ReceivedBody::File(spooled) = spool.into_body() else { panic!("it is large") };
         let mut part = [0; 8];
         spooled.read_at(19, &mut part).unwrap();
-        assert_eq!((&part, spooled.len()), (b"amiddlez", 50));
+        assert_eq!((&part, spooled.size()), (b"amiddlez", 50));
         assert!(spooled.read_at(45, &mut part).is_err());
     }
 

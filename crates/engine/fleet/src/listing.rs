@@ -25,15 +25,9 @@ fn put(catalog: &mut Catalog, kind: CapabilityKind, definitions: Vec<Definition>
 /// tools cannot be listed; if another kind cannot be listed, only that kind is missing.
 pub(crate) async fn list_all(live: &ServerConnection) -> Result<Catalog, SessionError> {
     let session = &live.session;
-    let welcome = session.handshake();
-    let mut catalog = Catalog {
-        capabilities: welcome.capabilities.clone(),
-        server_info: welcome.server_info.clone(),
-        instructions: welcome.instructions.clone(),
-        ..Catalog::empty(welcome.protocol)
-    };
+    let mut catalog = session.handshake().clone();
     for kind in CapabilityKind::ALL {
-        if !welcome.declares(declared_as(kind)) {
+        if !catalog.declares(declared_as(kind)) {
             continue;
         }
         match session.list(kind).await {

@@ -1,10 +1,10 @@
-//! The legacy handshake (`initialize`), and the options and result of opening any session.
+//! The legacy handshake (`initialize`), and the options of opening any session.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use toolgate_model::{ServerName, ServerTimeouts};
+use toolgate_model::{Catalog, ServerName, ServerTimeouts};
 use toolgate_wire::{Era, Frame, Revision, build, method, scan, string};
 
 use crate::core::{SessionCore, SessionTransport};
@@ -29,32 +29,13 @@ pub struct SessionOptions {
     pub era: Option<Era>,
 }
 
-/// What the server reported in the handshake.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandshakeResult {
-    /// The negotiated revision.
-    pub protocol: Revision,
-    /// The server capabilities, as raw JSON.
-    pub capabilities: Bytes,
-    /// The `serverInfo` object, as raw JSON.
-    pub server_info: Bytes,
-    /// The server's instructions for the model.
-    pub instructions: Option<String>,
-}
-
-impl HandshakeResult {
-    /// Returns true if the server declared a capability, by its top-level key.
-    pub fn declares(&self, capability: &str) -> bool {
-        scan::member(&self.capabilities, capability).is_some()
-    }
-}
-
-/// Sends `initialize`, waits up to `start` for the answer, and sends `initialized`.
+/// Sends `initialize`, waits up to `start` for the answer, and sends `initialized`. Returns what the
+/// server reported about itself.
 pub(crate) async fn initialize(
     core: &Arc<SessionCore>,
     capabilities: &[u8],
     start: Duration,
-) -> Result<HandshakeResult, SessionError> {
+) -> Result<Catalog, SessionError> {
     let params = [
         br#"{"protocolVersion":""#,
         Revision::LATEST_LEGACY.as_str().as_bytes(),
@@ -80,7 +61,7 @@ pub(crate) async fn initialize(
     Ok(welcome)
 }
 
-fn read(answer: &Frame) -> Result<HandshakeResult, SessionError> {
+fn read(answer: &Frame) -> Result<Catalog, SessionError> {
     let result = answer.result().unwrap_or_default();
     let raw = |key| scan::member(result, key).map(|span| span.slice(result));
     let text = |key| raw(key).and_then(string::decode).map(|text| text.into_owned());
@@ -92,10 +73,10 @@ fn read(answer: &Frame) -> Result<HandshakeResult, SessionError> {
     let protocol = protocol.ok_or_else(|| {
         SessionError::Protocol(format!("unsupported protocol version `{version}`"))
     })?;
-    Ok(HandshakeResult {
-        protocol,
+    Ok(Catalog {
         capabilities: object("capabilities"),
         server_info: object("serverInfo"),
         instructions: text("instructions"),
+        ..Catalog::empty(protocol)
     })
 }

@@ -47,7 +47,6 @@ pub(crate) struct HttpTransport {
     cached_post_headers: OnceLock<HeaderMap>,
     /// The headers of requests to a modern server, which has no sessions.
     pub(crate) modern_headers: OnceLock<PrebuiltHeaders>,
-    pub(crate) limits: BodyLimits,
 }
 
 impl HttpTransport {
@@ -58,7 +57,6 @@ impl HttpTransport {
             version: OnceLock::new(),
             cached_post_headers: OnceLock::new(),
             modern_headers: OnceLock::new(),
-            limits: BodyLimits::ANSWER,
         }
     }
 
@@ -120,8 +118,9 @@ impl HttpTransport {
     pub(crate) fn post_and_forget(link: &Arc<Self>, body: Bytes) {
         let link = link.clone();
         tokio::spawn(async move {
-            let sent =
-                async { link.post(body).await?.read_body(link.limits).await.map_err(Into::into) };
+            let sent = async {
+                link.post(body).await?.read_body(BodyLimits::ANSWER).await.map_err(Into::into)
+            };
             let sent: Result<ReceivedBody, SessionError> = sent.await;
             if let Err(error) = sent {
                 let error = error.outline();
@@ -134,7 +133,7 @@ impl HttpTransport {
     pub(crate) async fn deliver(&self, body: Bytes) -> Result<(), SessionError> {
         let reply = self.post(body).await?;
         if reply.status.is_success() {
-            reply.read_body(self.limits).await?;
+            reply.read_body(BodyLimits::ANSWER).await?;
             return Ok(());
         }
         Err(self.status_error(reply).await)
@@ -148,7 +147,7 @@ impl HttpTransport {
         }
         let reply = self.endpoint.send(Method::GET, headers, Bytes::new()).await?;
         if reply.status.is_success() && reply.is_event_stream() {
-            return Ok(reply.into_events(self.limits));
+            return Ok(reply.into_events(BodyLimits::ANSWER));
         }
         Err(self.status_error(reply).await)
     }
@@ -223,9 +222,9 @@ pub(crate) async fn read_answer(
         };
     }
     if reply.is_event_stream() {
-        return Box::pin(follow(core, link, id, reply.into_events(link.limits), era)).await;
+        return Box::pin(follow(core, link, id, reply.into_events(BodyLimits::ANSWER), era)).await;
     }
-    match large::read(core, reply.read_body(link.limits).await?).await? {
+    match large::read(core, reply.read_body(BodyLimits::ANSWER).await?).await? {
         MessageOrBatch::One(frame) if is_answer_to(&frame, id) => Ok(frame),
         MessageOrBatch::One(frame) if era == Era::Modern => {
             post::assign_id(&frame, &id.to_string()).ok_or_else(another_id)

@@ -134,6 +134,9 @@ pub fn restrict_sampling(capabilities: Bytes, sampling: bool) -> Bytes {
 }
 
 impl QuestionKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Roots, Self::Sampling, Self::Form, Self::Url];
+
     /// Returns the kind of a request, or `None` if its method is not a question.
     pub fn of(frame: &Frame) -> Option<Self> {
         match frame.method()?.as_ref() {

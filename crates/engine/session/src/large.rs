@@ -56,8 +56,8 @@ pub fn parse_spooled(
     let mut sieve = SkeletonParser::new(limits, token.clone());
     let mut chunk = vec![0; CHUNK];
     let mut at = 0;
-    while at < spooled.len() {
-        let left = usize::try_from(spooled.len() - at).unwrap_or(usize::MAX).min(CHUNK);
+    while at < spooled.size() {
+        let left = usize::try_from(spooled.size() - at).unwrap_or(usize::MAX).min(CHUNK);
         let piece = &mut chunk[..left];
         spooled.read_at(at, piece).map_err(TransportError::Io)?;
         if let Err(stop) = sieve.push(piece) {
@@ -78,7 +78,7 @@ pub fn parse_spooled(
 }
 
 fn handle_stop(spooled: &BodyFile, stop: SkeletonError) -> Result<Option<Frame>, SessionError> {
-    let mut head = vec![0; usize::try_from(spooled.len()).unwrap_or(HEAD).min(HEAD)];
+    let mut head = vec![0; usize::try_from(spooled.size()).unwrap_or(HEAD).min(HEAD)];
     spooled.read_at(0, &mut head).map_err(TransportError::Io)?;
     match stop.into_wire_error(&head) {
         Some(error) => Err(error.into()),

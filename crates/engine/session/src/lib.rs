@@ -31,7 +31,7 @@ mod url_elicitation;
 
 pub use error::SessionError;
 pub use event_handler::SessionEventHandler;
-pub use handshake::{HandshakeResult, SessionOptions};
+pub use handshake::SessionOptions;
 pub use interactor::{
     Answer, CallerId, CapabilityOverrideInteractor, Interactor, Question, QuestionKind,
     RootsInteractor, restrict_sampling,

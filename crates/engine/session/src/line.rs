@@ -22,7 +22,8 @@ use crate::pending_requests::PendingRequests;
 pub(crate) struct LineTransport {
     /// Taken when the session closes. The writer then sends what is queued and closes the stream.
     sender: Mutex<Option<LineSender>>,
-    invalid_lines: AtomicU64,
+    /// The number of received lines that were not valid messages.
+    pub(crate) invalid_lines: AtomicU64,
 }
 
 impl LineTransport {
@@ -46,15 +47,6 @@ impl LineTransport {
     /// Closes the stream after everything queued is sent.
     pub(crate) fn close(&self) {
         self.sender.lock().take();
-    }
-
-    /// Returns the number of received lines that were not valid messages.
-    pub(crate) fn invalid_lines(&self) -> u64 {
-        self.invalid_lines.load(Ordering::Relaxed)
-    }
-
-    fn count_invalid_line(&self) {
-        self.invalid_lines.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -96,7 +88,7 @@ async fn receive_line(core: &Arc<SessionCore>, line: ReceivedBody) -> Result<(),
         }
         Err(SessionError::Wire(error)) => {
             if let crate::core::SessionTransport::Line(link) = &core.link {
-                link.count_invalid_line();
+                link.invalid_lines.fetch_add(1, Ordering::Relaxed);
             }
             inbound::handle_unreadable(core, error);
         }

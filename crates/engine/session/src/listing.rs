@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_model::{CapabilityKind, Definition};
-use toolgate_wire::{Frame, method, scan, string};
+use toolgate_wire::{Frame, scan, string};
 
 use crate::SessionError;
 use crate::core::{SessionCore, SessionTransport};
 use crate::exchange::{self, SendOptions};
-use crate::modern::headers::ArgumentHeadersBuilder;
 use crate::session::fail_on_error;
 
 /// The maximum number of pages of one list.
@@ -29,22 +28,12 @@ pub(crate) async fn all(
     core: &Arc<SessionCore>,
     kind: CapabilityKind,
 ) -> Result<Vec<Definition>, SessionError> {
-    let list = distinct(pages(core, kind).await?, kind);
-    match &core.link {
-        SessionTransport::Http(_) if core.is_modern() && kind == CapabilityKind::Tool => {
-            Ok(record_argument_headers(core, list))
-        }
-        _ => Ok(list),
+    let mut list = distinct(pages(core, kind).await?, kind);
+    let on_http = matches!(core.link, SessionTransport::Http(_));
+    if on_http && core.is_modern() && kind == CapabilityKind::Tool {
+        core.argument_headers.replace_rules(&mut list);
     }
-}
-
-/// Records which arguments the tools expect in headers. Removes tools whose header marks are
-/// invalid.
-fn record_argument_headers(core: &SessionCore, mut list: Vec<Definition>) -> Vec<Definition> {
-    let mut lesson = ArgumentHeadersBuilder::default();
-    list.retain(|tool| lesson.add_tool(&tool.name, &tool.raw));
-    core.argument_headers.replace_rules(lesson);
-    list
+    Ok(list)
 }
 
 async fn pages(
@@ -52,7 +41,7 @@ async fn pages(
     kind: CapabilityKind,
 ) -> Result<Vec<Definition>, SessionError> {
     let mut list = Vec::new();
-    let Some(request) = request_of(kind) else { return Ok(list) };
+    let Some(request) = kind.list_method() else { return Ok(list) };
     let mut seen = HashSet::new();
     let mut bytes = 0;
     let mut params: Option<String> = None;
@@ -98,17 +87,6 @@ fn distinct(mut list: Vec<Definition>, kind: CapabilityKind) -> Vec<Definition> 
 
 fn too_much(kind: CapabilityKind, what: String) -> SessionError {
     SessionError::Protocol(format!("the list of {kind}s is too long ({what})"))
-}
-
-/// Returns the method that lists a kind, or `None` for extension methods, which cannot be listed.
-fn request_of(kind: CapabilityKind) -> Option<&'static str> {
-    Some(match kind {
-        CapabilityKind::Tool => method::TOOLS_LIST,
-        CapabilityKind::Resource => method::RESOURCES_LIST,
-        CapabilityKind::Template => method::RESOURCES_TEMPLATES_LIST,
-        CapabilityKind::Prompt => method::PROMPTS_LIST,
-        CapabilityKind::Method => return None,
-    })
 }
 
 /// Adds the definitions of a page to `list`. Returns the cursor of the next page.

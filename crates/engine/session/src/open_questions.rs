@@ -32,13 +32,9 @@ struct QuestionEntry {
 impl OpenQuestions {
     /// Withdraws the questions of a call that ended.
     pub(crate) fn abort_of(&self, call: u64) {
-        self.open.lock().retain(|_, open| {
-            let keep = open.call != Some(call);
-            if !keep {
-                open.task.abort();
-            }
-            keep
-        });
+        for (_, open) in self.open.lock().extract_if(|_, open| open.call == Some(call)) {
+            open.task.abort();
+        }
     }
 
     pub(crate) fn abort_all(&self) {

@@ -1,12 +1,13 @@
 //! The session: open, call, list, subscribe, close.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
-use toolgate_model::{CapabilityKind, Definition};
+use toolgate_model::{CapabilityKind, Catalog, Definition};
 use toolgate_transport::http::HttpEndpoint;
 use toolgate_wire::{Era, Frame, MessageKind, Span, build, method, string, view};
 
@@ -16,7 +17,7 @@ use crate::http::HttpTransport;
 use crate::line::LineTransport;
 use crate::modern::filter::ServerListenCapabilities;
 use crate::modern::{self, listen_task, probe, rounds};
-use crate::{CallerId, HandshakeResult, Interactor, SessionError, SessionOptions};
+use crate::{CallerId, Interactor, SessionError, SessionOptions};
 use crate::{http, line, listing, log_level, url_elicitation};
 
 /// How long to wait for the report stream to open before continuing without it.
@@ -35,7 +36,8 @@ pub struct OutboundRequest {
 /// One open connection to one server.
 pub struct Session {
     connection: ConnectionGuard,
-    handshake: HandshakeResult,
+    /// What the server reported about itself. The lists are empty.
+    handshake: Catalog,
     /// What a modern server can report.
     listen_capabilities: ServerListenCapabilities,
 }
@@ -108,8 +110,8 @@ impl Session {
         }
     }
 
-    /// Returns the result of the handshake.
-    pub fn handshake(&self) -> &HandshakeResult {
+    /// Returns what the server reported about itself, with empty lists.
+    pub fn handshake(&self) -> &Catalog {
         &self.handshake
     }
 
@@ -121,7 +123,7 @@ impl Session {
     /// Returns the number of lines from the server that were not valid messages.
     pub fn invalid_lines(&self) -> u64 {
         match &self.connection.core.link {
-            SessionTransport::Line(link) => link.invalid_lines(),
+            SessionTransport::Line(link) => link.invalid_lines.load(Ordering::Relaxed),
             SessionTransport::Http(_) => 0,
         }
     }

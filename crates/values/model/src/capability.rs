@@ -5,6 +5,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use toolgate_wire::method;
+
 use crate::ServerName;
 use crate::is_invisible;
 
@@ -42,6 +44,18 @@ impl CapabilityKind {
             Self::Template => ("resourceTemplates", "uriTemplate"),
             Self::Prompt => ("prompts", "name"),
             Self::Method => ("methods", "name"),
+        }
+    }
+
+    /// Returns the method that lists the kind, or `None` for methods of extensions, which no list
+    /// contains.
+    pub fn list_method(self) -> Option<&'static str> {
+        match self {
+            Self::Tool => Some(method::TOOLS_LIST),
+            Self::Resource => Some(method::RESOURCES_LIST),
+            Self::Template => Some(method::RESOURCES_TEMPLATES_LIST),
+            Self::Prompt => Some(method::PROMPTS_LIST),
+            Self::Method => None,
         }
     }
 

@@ -4,10 +4,12 @@
 //! [`crate::redact_args`] and [`crate::redact_url`] hide secrets by rule.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::redaction::HIDDEN;
 
@@ -32,6 +34,9 @@ pub struct Mask {
     prefix_filter: Vec<u64>,
 }
 
+/// The characters that a URL escapes: all but the unreserved ones of RFC 3986.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 /// The number of address bits of [`Mask::prefix_filter`].
 const BITS: u32 = 12;
 
@@ -40,24 +45,25 @@ impl Mask {
     /// hexadecimal, base64.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
         // A value of nothing but asterisks cannot be hidden by asterisks.
-        let mut values: Vec<_> =
-            values.into_iter().filter(|it| it.contains(|c: char| c != '*')).collect();
-        values.sort();
-        values.dedup();
+        let is_hideable = |text: &String| text.contains(|c: char| c != '*');
+        let values = sorted(values.into_iter().filter(is_hideable));
         let (long, short): (Vec<_>, Vec<_>) =
             values.into_iter().partition(|value| value.len() >= SHORTEST);
-        let mut forms: Vec<_> = long.iter().flat_map(|value| encoded_forms(value)).collect();
-        forms.retain(|form| form.len() >= SHORTEST && form.contains(|c: char| c != '*'));
-        forms.sort();
-        forms.dedup();
+        let forms = long.iter().flat_map(|value| encoded_forms(value));
+        let forms = sorted(forms.filter(|form| form.len() >= SHORTEST && is_hideable(form)));
         // A blank would match everywhere.
         let short: Vec<_> = short.into_iter().filter(|it| !it.trim().is_empty()).collect();
-        let mut first = vec![0; 1 << (BITS - 6)];
+        Self::with_forms(long.len() + short.len(), forms, short)
+    }
+
+    fn with_forms(count: usize, forms: Vec<String>, short: Vec<String>) -> Self {
+        let words = if forms.is_empty() { 0 } else { 1 << (BITS - 6) };
+        let mut prefix_filter = vec![0; words];
         for form in forms.iter().filter_map(|form| form.as_bytes().first_chunk()) {
             let (word, bit) = filter_bit(*form);
-            first[word] |= bit;
+            prefix_filter[word] |= bit;
         }
-        Self { count: long.len() + short.len(), forms, short, prefix_filter: first }
+        Self { count, forms, short, prefix_filter }
     }
 
     /// Calls `found` with the range of every match. Walks the text once, however many forms there
@@ -82,24 +88,9 @@ impl Mask {
     /// Returns a mask that hides the values of both.
     #[must_use]
     pub fn merge(&self, other: &Self) -> Self {
-        let both = |one: &[String], other: &[String]| {
-            let mut both: Vec<_> = one.iter().chain(other).cloned().collect();
-            both.sort();
-            both.dedup();
-            both
-        };
+        let both = |one: &[String], other: &[String]| sorted(one.iter().chain(other).cloned());
         let (forms, short) = (both(&self.forms, &other.forms), both(&self.short, &other.short));
-        let first = match (self.prefix_filter.is_empty(), other.prefix_filter.is_empty()) {
-            (true, _) => other.prefix_filter.clone(),
-            (_, true) => self.prefix_filter.clone(),
-            _ => self
-                .prefix_filter
-                .iter()
-                .zip(&other.prefix_filter)
-                .map(|(one, other)| one | other)
-                .collect(),
-        };
-        Self { count: self.count.max(other.count), forms, short, prefix_filter: first }
+        Self::with_forms(self.count.max(other.count), forms, short)
     }
 
     /// Returns true if there is nothing to hide.
@@ -161,6 +152,11 @@ impl Mask {
         masked.push_str(&text[shown..]);
         Some(masked)
     }
+}
+
+/// Returns the texts in order, each once.
+fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
+    texts.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// A text with one kind of escapes decoded.
@@ -264,7 +260,7 @@ fn encoded_forms(value: &str) -> Vec<String> {
         let json = json[1..json.len() - 1].to_owned();
         forms.extend([json.replace('/', "\\/"), escape_non_ascii(&json), json]);
     }
-    let encoded = percent_encoded(value);
+    let encoded = utf8_percent_encode(value, ESCAPED).to_string();
     forms.extend([encoded.to_lowercase(), encoded.replace("%20", "+"), encoded]);
     // The value may be taken from a URL.
     let decoded = UnescapedText::from_percent_encoded(value);
@@ -291,21 +287,6 @@ fn escape_non_ascii(json: &str) -> String {
         }
     }
     ascii
-}
-
-fn percent_encoded(value: &str) -> String {
-    let mut encoded = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                encoded.push(byte as char);
-            }
-            _ => {
-                let _ = write!(encoded, "%{byte:02X}");
-            }
-        }
-    }
-    encoded
 }
 
 /// Returns the base64 form of a value that starts `offset` bytes into a group: only the characters
@@ -450,7 +431,7 @@ mod tests {
         ) {
             prop_assume!(value.contains(|c: char| c != '*'));
             let mask = Mask::new([value.clone()]);
-            for form in [value.clone(), serde_json::to_string(&value).unwrap(), percent_encoded(&value)] {
+            for form in [value.clone(), serde_json::to_string(&value).unwrap(), utf8_percent_encode(&value, ESCAPED).to_string()] {
                 let text = format!("{before}{form}{after}");
                 let masked = mask.apply(&text).into_owned();
                 prop_assert!(!masked.contains(&form), "{form:?} in {masked:?}");

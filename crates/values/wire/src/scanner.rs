@@ -40,7 +40,7 @@ pub(crate) fn check_size_and_encoding(
     }
 }
 
-fn offset(at: usize) -> u32 {
+pub(crate) fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 

@@ -4,12 +4,11 @@
 //! this. The form of the messages on the wire is left to the transport.
 
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
-use parking_lot::Mutex;
-use toolgate_host::{Answer, CallerId, GateError, Interactor, Question};
+use toolgate_host::{Answer, CallerId, Interactor, Question};
 use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_wire::view::LogLevel;
 use toolgate_wire::{Frame, to_single_line};
@@ -17,6 +16,7 @@ use toolgate_wire::{Frame, to_single_line};
 use super::MessageSink;
 use super::message_backlog::MessageBacklog;
 use crate::modern::{CallRounds, QuestionSendTime};
+use crate::polled_state::PolledState;
 use crate::session::LegacySessionClient;
 
 /// Why a request ends before its answer.
@@ -53,7 +53,7 @@ pub(crate) struct Call {
     /// True for a list. It is ready within moments, so a client that closed its input after the
     /// request still gets it.
     pub(crate) is_list: bool,
-    state: Mutex<CallOutbox>,
+    outbox: PolledState<CallOutbox>,
 }
 
 /// The messages that wait for the transport.
@@ -61,15 +61,15 @@ pub(crate) struct Call {
 struct CallOutbox {
     messages: MessageBacklog,
     cancel_reason: Option<CancelReason>,
-    waker: Option<Waker>,
 }
 
 impl Call {
     pub(crate) fn new(asking: QuestionDelivery, is_list: bool) -> Arc<Self> {
-        Arc::new(Self { asking, is_list, state: Mutex::default() })
+        Arc::new(Self { asking, is_list, outbox: PolledState::default() })
     }
 
-    fn rounds(&self) -> Option<&CallRounds> {
+    /// Returns the rounds of a modern call.
+    pub(crate) fn rounds(&self) -> Option<&CallRounds> {
         match &self.asking {
             QuestionDelivery::Requests(..) => None,
             QuestionDelivery::Rounds(rounds) => Some(rounds),
@@ -78,49 +78,18 @@ impl Call {
 
     /// Cancels the request.
     pub(crate) fn cancel(&self, reason: CancelReason) {
-        self.update(|state| state.cancel_reason = Some(reason));
+        self.outbox.update(|outbox| outbox.cancel_reason = Some(reason));
     }
 
     /// Returns why the request was cancelled, if it was. Otherwise registers the task to wake on a
     /// cancellation, a message or a question.
-    pub(super) fn poll_cancelled(&self, context: &Context<'_>) -> Option<CancelReason> {
-        let mut state = self.state.lock();
-        match &mut state.waker {
-            Some(waker) => waker.clone_from(context.waker()),
-            empty => *empty = Some(context.waker().clone()),
-        }
-        state.cancel_reason
+    pub(super) fn poll_cancelled(&self, context: &Context<'_>) -> Poll<CancelReason> {
+        self.outbox.poll(context, |outbox| outbox.cancel_reason)
     }
 
     /// Returns the next message for the client.
-    pub(super) fn next_message(&self) -> Option<Bytes> {
-        self.state.lock().messages.pop()
-    }
-
-    /// Returns when the client must be asked before the call can continue.
-    pub(super) fn question_timing(&self) -> Option<QuestionSendTime> {
-        self.rounds()?.question_timing()
-    }
-
-    /// Answers all open questions as unsupported, because the client cannot be asked now.
-    pub(super) fn reject_questions(&self) {
-        self.rounds().inspect(|rounds| rounds.reject_questions());
-    }
-
-    /// Returns the error that replaces a failed answer, if the client lacked a capability.
-    pub(super) fn explain_failure(&self, answer: &Frame) -> Option<GateError> {
-        self.rounds()?.missing_capabilities.explain_failure(answer)
-    }
-
-    fn update(&self, change: impl FnOnce(&mut CallOutbox)) {
-        let waker = {
-            let mut state = self.state.lock();
-            change(&mut state);
-            state.waker.take()
-        };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+    pub(super) fn poll_message(&self, context: &Context<'_>) -> Poll<Bytes> {
+        self.outbox.poll(context, |outbox| outbox.messages.pop())
     }
 }
 
@@ -132,7 +101,7 @@ impl MessageSink for Call {
                 client.send(message)
             }
             (_, OutgoingMessage::Small(message)) => {
-                self.update(|state| state.messages.push(message));
+                self.outbox.update(|outbox| outbox.messages.push(message));
             }
             // Only answers are large, and this only sends notifications and questions.
             (_, OutgoingMessage::Large(_)) => {}
@@ -156,7 +125,7 @@ impl Interactor for Call {
             QuestionDelivery::Requests(..) => {}
             QuestionDelivery::Rounds(rounds) => {
                 if let Some(message) = rounds.adapt_event(&event) {
-                    self.update(|state| state.messages.push_bounded(message));
+                    self.outbox.update(|outbox| outbox.messages.push_bounded(message));
                 }
             }
         }
@@ -172,7 +141,7 @@ impl Interactor for Call {
             }
             QuestionDelivery::Rounds(rounds) => {
                 let answer = rounds.ask(question, QuestionSendTime::Soon);
-                self.update(|_| {});
+                self.outbox.update(|_| {});
                 Box::pin(answer)
             }
         }
@@ -184,7 +153,7 @@ impl Interactor for Call {
         };
         let ask = |question| rounds.ask(question, QuestionSendTime::Now);
         let answers: Vec<_> = questions.into_iter().map(ask).collect();
-        self.update(|_| {});
+        self.outbox.update(|_| {});
         Box::pin(join_all(answers))
     }
 
@@ -199,8 +168,8 @@ impl Interactor for Call {
 
     fn level(&self) -> Option<LogLevel> {
         match &self.asking {
-            QuestionDelivery::Requests(client, _) => Some(client.level()),
-            QuestionDelivery::Rounds(rounds) => rounds.log_level(),
+            QuestionDelivery::Requests(client, _) => client.level(),
+            QuestionDelivery::Rounds(rounds) => rounds.state.lock().round.log_level,
         }
     }
 }

@@ -5,29 +5,25 @@ use serde_json::{Map, Value, json};
 use toolgate_host::QuestionKind;
 use toolgate_wire::{meta, scan};
 
-/// The kinds of questions that a client can answer.
+/// The kinds of questions that a client can answer, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct ClientCapabilities {
-    roots: bool,
-    sampling: bool,
-    form: bool,
-    url: bool,
-}
+pub(crate) struct ClientCapabilities(u8);
 
 impl ClientCapabilities {
     /// Parses the raw `capabilities` of `initialize`.
     pub(crate) fn parse(capabilities: &[u8]) -> Self {
-        Self {
-            roots: QuestionKind::Roots.is_declared_in(capabilities),
-            sampling: QuestionKind::Sampling.is_declared_in(capabilities),
-            form: QuestionKind::Form.is_declared_in(capabilities),
-            url: QuestionKind::Url.is_declared_in(capabilities),
-        }
+        let kinds = QuestionKind::ALL.into_iter();
+        kinds.filter(|kind| kind.is_declared_in(capabilities)).fold(Self::default(), Self::with)
     }
 
-    /// Adds roots if they are configured, regardless of the client's own.
-    pub(crate) fn with_roots(self, configured: bool) -> Self {
-        Self { roots: self.roots || configured, ..self }
+    /// Adds a kind of question.
+    pub(crate) fn with(self, kind: QuestionKind) -> Self {
+        Self(self.0 | 1 << kind as u8)
+    }
+
+    /// Returns true if the client can answer this kind of question.
+    pub(crate) fn can_answer(self, kind: QuestionKind) -> bool {
+        self.0 & 1 << kind as u8 != 0
     }
 
     /// Returns the capabilities for a modern server: those that work with a client of an older
@@ -38,14 +34,14 @@ impl ClientCapabilities {
             serde_json::from_slice::<Value>(raw).ok().filter(Value::is_object)
         };
         let mut forwarded = Map::new();
-        if self.roots {
+        if self.can_answer(QuestionKind::Roots) {
             forwarded.insert("roots".into(), json!({}));
         }
-        if self.sampling {
+        if self.can_answer(QuestionKind::Sampling) {
             forwarded.insert("sampling".into(), declared("sampling").unwrap_or_else(|| json!({})));
         }
-        let modes = [("form", self.form), ("url", self.url)];
-        let modes = modes.into_iter().filter(|(_, can)| *can);
+        let modes = [("form", QuestionKind::Form), ("url", QuestionKind::Url)];
+        let modes = modes.into_iter().filter(|(_, kind)| self.can_answer(*kind));
         let modes: Map<_, _> = modes.map(|(mode, _)| (mode.to_owned(), json!({}))).collect();
         if !modes.is_empty() {
             forwarded.insert("elicitation".into(), modes.into());
@@ -56,16 +52,6 @@ impl ClientCapabilities {
             forwarded.insert("extensions".into(), extensions.into());
         }
         Value::from(forwarded).to_string().into()
-    }
-
-    /// Returns true if the client can answer this kind of question.
-    pub(crate) fn can_answer(self, kind: QuestionKind) -> bool {
-        match kind {
-            QuestionKind::Roots => self.roots,
-            QuestionKind::Sampling => self.sampling,
-            QuestionKind::Form => self.form,
-            QuestionKind::Url => self.url,
-        }
     }
 }
 

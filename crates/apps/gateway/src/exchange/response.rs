@@ -63,7 +63,8 @@ impl RpcResponse {
             message.push(tail, Some(detached));
             return Self::large(message);
         }
-        Self::new(parts, answer.error().and_then(error_code))
+        let code = answer.error().and_then(|error| RpcError::of(error)?.code?.try_into().ok());
+        Self::new(parts, code)
     }
 
     /// Creates a response that is not entirely in memory.
@@ -134,10 +135,6 @@ impl RpcResponse {
         }
         to_single_line(&[head.as_ref(), middle, tail].concat().into()).into()
     }
-}
-
-fn error_code(error: &[u8]) -> Option<i32> {
-    RpcError::of(error)?.code?.try_into().ok()
 }
 
 #[cfg(test)]

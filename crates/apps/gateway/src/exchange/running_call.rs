@@ -54,18 +54,19 @@ impl RunningCall {
 
     /// Returns the next step, or `None` if the client must be asked before there is one.
     pub(super) fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Option<ExchangeOutput>> {
-        if let Some(reason) = self.call.poll_cancelled(context) {
+        if let Poll::Ready(reason) = self.call.poll_cancelled(context) {
             self.cancel(reason);
         }
         self.poll_work(context);
         // Messages from before the answer are sent before it.
-        if let Some(message) = self.call.next_message() {
+        if let Poll::Ready(message) = self.call.poll_message(context) {
             return Poll::Ready(Some(ExchangeOutput::Message(message)));
         }
         if let Some(outcome) = self.outcome.take() {
             return Poll::Ready(Some(ExchangeOutput::Response(self.to_response(outcome))));
         }
-        match self.call.question_timing() {
+        let rounds = self.call.rounds();
+        match rounds.and_then(|rounds| rounds.state.lock().questions.timing()) {
             Some(QuestionSendTime::Now) => Poll::Ready(None),
             Some(QuestionSendTime::Soon) => {
                 let new_window = || Box::pin(sleep(QUESTION_WINDOW));
@@ -103,10 +104,13 @@ impl RunningCall {
         match outcome {
             Outcome::List(list) => RpcResponse::shared_result(&self.id, list),
             Outcome::Answer(Err(refusal)) => RpcResponse::from_gate_error(&refusal, &self.id),
-            Outcome::Answer(Ok(answer)) => match self.call.explain_failure(&answer) {
-                Some(refusal) => RpcResponse::from_gate_error(&refusal, &self.id),
-                None => RpcResponse::from_answer(&answer, &self.id),
-            },
+            Outcome::Answer(Ok(answer)) => {
+                let rounds = self.call.rounds();
+                match rounds.and_then(|it| it.missing_capabilities.explain_failure(&answer)) {
+                    Some(refusal) => RpcResponse::from_gate_error(&refusal, &self.id),
+                    None => RpcResponse::from_answer(&answer, &self.id),
+                }
+            }
         }
     }
 

@@ -48,7 +48,7 @@ impl HttpServer {
             None => next_chunk(&mut body, silence, end).await?,
         } {
             spool.push(&chunk).map_err(body_error)?;
-            while quota.len() < spool.len() / QUOTA_UNIT {
+            while quota.len() < spool.received() / QUOTA_UNIT {
                 let unit = self.upload_quota.acquire(identity.peer_id()).ok_or_else(|| {
                     let error = "too many uploads are in progress; try again later";
                     Rejection::new(StatusCode::SERVICE_UNAVAILABLE, error)
@@ -56,7 +56,7 @@ impl HttpServer {
                 quota.push(unit);
             }
         }
-        spool.into_bytes().await.map_err(body_error)
+        spool.into_body().into_bytes().await.map_err(body_error)
     }
 }
 

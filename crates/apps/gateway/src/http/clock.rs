@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::headers::strip_prefix_ignore_case;
 use crate::ConnectionTimeouts;
 use crate::peer::ConnectionPeer;
 
@@ -58,10 +59,6 @@ const NOT_STALLED: u64 = u64::MAX;
 /// How much of a request head is kept. hyper rejects a longer one.
 const MAX_KEPT_HEAD: usize = 40 << 10;
 
-fn starts_with(line: &[u8], name: &[u8]) -> bool {
-    line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
-}
-
 /// The state of one connection. The sweep decides by it which connections to close.
 #[derive(Debug)]
 pub(crate) struct HttpConnectionState {
@@ -106,7 +103,8 @@ impl HttpConnectionState {
         let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.trim_ascii_end());
         let begins = lines.next().is_some_and(|line| line.ends_with(b" HTTP/1.1"));
         let mut fields = lines.take_while(|line| !line.is_empty());
-        let declared = !begins || fields.any(|field| starts_with(field, b"content-length:"));
+        let is_length = |field| strip_prefix_ignore_case(field, b"content-length:").is_some();
+        let declared = !begins || fields.any(is_length);
         head.clear();
         declared
     }

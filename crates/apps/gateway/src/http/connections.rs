@@ -123,15 +123,11 @@ impl Drop for ConnectionAbortGuard {
 
 /// A TCP stream that records its reads and writes in the connection's state.
 pub(crate) struct MonitoredStream {
-    stream: TcpStream,
-    state: Arc<HttpConnectionState>,
+    pub(crate) stream: TcpStream,
+    pub(crate) state: Arc<HttpConnectionState>,
 }
 
 impl MonitoredStream {
-    pub(crate) fn new(stream: TcpStream, state: Arc<HttpConnectionState>) -> Self {
-        Self { stream, state }
-    }
-
     fn record_write<T>(&self, written: Poll<T>) -> Poll<T> {
         self.state.record_write(written.is_ready());
         written

@@ -108,7 +108,7 @@ const FILE_WEIGHT_DIVISOR: u64 = 64;
 fn event_weight(event: &OutgoingMessage) -> usize {
     let file_weight = match event {
         OutgoingMessage::Small(_) => 0,
-        OutgoingMessage::Large(message) => message.len() / FILE_WEIGHT_DIVISOR,
+        OutgoingMessage::Large(message) => message.total_len() / FILE_WEIGHT_DIVISOR,
     };
     event.held_bytes() + usize::try_from(file_weight).unwrap_or(usize::MAX)
 }
@@ -167,8 +167,7 @@ impl SessionEventLog {
             stream.all_left.send_replace(false);
         }
         drop(streams);
-        let (log, sending) = (self.clone(), OutgoingMessage::default());
-        EventLogReader { log, stream, key, cursor, sending }
+        EventLogReader { log: self.clone(), stream, key, cursor }
     }
 
     /// Waits until all readers of a stream have left and either none came back within `resume` or
@@ -179,7 +178,7 @@ impl SessionEventLog {
         resume: Duration,
         peer: PeerId,
     ) -> impl Future<Output = ()> + Send + use<> {
-        let left = self.streams.lock().get(stream).map(|stream| stream.all_left.subscribe());
+        let left = self.streams.lock().open.get(&stream).map(|stream| stream.all_left.subscribe());
         async move {
             // A stream that is gone was answered, or its session has ended.
             let Some(mut left) = left else { return pending().await };
@@ -255,10 +254,6 @@ impl MessageSink for SessionEventLog {
 }
 
 impl EventLogStreams {
-    pub(super) fn get(&mut self, stream: u64) -> Option<&mut EventLogStream> {
-        self.open.get_mut(&stream)
-    }
-
     fn push(&mut self, id: u64, message: OutgoingMessage) -> Option<Waker> {
         self.clock += 1;
         let stream = self.open.get_mut(&id)?;

@@ -52,7 +52,7 @@ impl HttpServer {
         } else {
             KeepAliveTiming::for_request(options, revision)
         };
-        Ok(event_stream(EventStreamBody::new(reader, timing, connection.clone()).with_quota(quota)))
+        Ok(event_stream(EventStreamBody::new(reader, timing, connection.clone(), Some(quota))))
     }
 
     /// Ends the session and everything in it.

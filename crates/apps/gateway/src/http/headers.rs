@@ -142,8 +142,14 @@ fn covers(range: &[u8], family: &[u8], member: &[u8]) -> bool {
     if range == b"*/*" {
         return true;
     }
-    let Some((head, rest)) = range.split_at_checked(family.len()) else { return false };
-    head.eq_ignore_ascii_case(family) && (rest == b"*" || rest.eq_ignore_ascii_case(member))
+    strip_prefix_ignore_case(range, family)
+        .is_some_and(|rest| rest == b"*" || rest.eq_ignore_ascii_case(member))
+}
+
+/// Returns the rest of a text that starts with `prefix` in any case.
+pub(crate) fn strip_prefix_ignore_case<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
 /// `application/json`.

@@ -10,7 +10,7 @@ use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, Request, StatusCode};
 
-use super::headers::single_value;
+use super::headers::{single_value, strip_prefix_ignore_case};
 use crate::rejection::Rejection;
 
 /// The names that always mean this machine.
@@ -108,11 +108,6 @@ fn check_fetch_site(headers: &HeaderMap) -> Result<(), Rejection> {
             "requests from pages of other origins are not allowed",
         )),
     }
-}
-
-fn strip_prefix_ignore_case<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
-    let (head, rest) = text.split_at_checked(prefix.len())?;
-    head.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
 fn has_port(host: &str) -> bool {

@@ -64,7 +64,7 @@ impl HttpServer {
         let quota = self.acquire_stream(&identity)?;
         let stream = self.sse_clients.insert(self.gateway.clone(), identity, connection.clone())?;
         let timing = KeepAliveTiming::without_resume(&self.gateway.options);
-        Ok(event_stream(EventStreamBody::new(stream, timing, connection.clone()).with_quota(quota)))
+        Ok(event_stream(EventStreamBody::new(stream, timing, connection.clone(), Some(quota))))
     }
 
     /// Handles a posted message. Its answer goes onto the stream.

@@ -18,7 +18,7 @@ use super::post::{HttpRequestContext, first_step};
 use super::response_body::ResponseBody;
 use super::responses::{event_stream, json, status_of, with_status};
 use super::server::HttpServer;
-use super::stream::{self, EventSource, EventStreamBody, KeepAliveTiming};
+use super::stream::{EventSource, EventStreamBody, KeepAliveTiming};
 use crate::exchange::{Exchange, ExchangeOutput};
 use crate::modern::{ClientMeta, ModernRequestContext};
 use crate::rejection::Rejection;
@@ -59,17 +59,15 @@ impl HttpServer {
             None => None,
         };
         let timing = KeepAliveTiming::without_resume(&self.gateway.options);
-        let sending = first_message.map(message_event).unwrap_or_default();
-        let source = ExchangeEventSource { exchange, sending };
-        Ok(event_stream(EventStreamBody::new(source, timing, connection.clone())))
+        let source = ExchangeEventSource { exchange, first_message };
+        Ok(event_stream(EventStreamBody::new(source, timing, connection.clone(), None)))
     }
 }
 
 /// An exchange as a source of events. Dropping it cancels the request.
 struct ExchangeEventSource {
     exchange: Exchange,
-    /// The event that is being sent.
-    sending: OutgoingMessage,
+    first_message: Option<Bytes>,
 }
 
 fn message_event(message: impl Into<OutgoingMessage>) -> OutgoingMessage {
@@ -77,17 +75,16 @@ fn message_event(message: impl Into<OutgoingMessage>) -> OutgoingMessage {
 }
 
 impl EventSource for ExchangeEventSource {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(chunk) = stream::next_chunk(&mut self.sending) {
-            return Poll::Ready(Some(chunk));
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<OutgoingMessage>> {
+        if let Some(message) = self.first_message.take() {
+            return Poll::Ready(Some(message_event(message)));
         }
         if matches!(self.exchange, Exchange::Done) {
             return Poll::Ready(None);
         }
-        self.sending = match ready!(self.exchange.poll_step(context)) {
+        Poll::Ready(Some(match ready!(self.exchange.poll_step(context)) {
             ExchangeOutput::Message(message) => message_event(message),
             ExchangeOutput::Response(reply) => message_event(reply.into_line()),
-        };
-        Poll::Ready(stream::next_chunk(&mut self.sending))
+        }))
     }
 }

@@ -175,7 +175,7 @@ impl HttpServer {
         });
         let timing =
             KeepAliveTiming::for_request(&self.gateway.options, client.session.caller.revision);
-        event_stream(EventStreamBody::new(reader, timing, connection.clone()))
+        event_stream(EventStreamBody::new(reader, timing, connection.clone(), None))
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) enum ResponseBody {
 impl ResponseBody {
     /// Creates the body of a large answer, which is read while it is sent.
     pub(crate) fn large(message: Box<ChunkedMessage>) -> Self {
-        let len = message.len();
+        let len = message.total_len();
         Self::Large(message, len)
     }
 }

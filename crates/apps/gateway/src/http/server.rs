@@ -183,7 +183,7 @@ impl HttpServer {
         if let (Ok(ours), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
             self.gateway.options.clients.record_connection(ours, peer).await;
         }
-        let io = TokioIo::new(MonitoredStream::new(stream, state.clone()));
+        let io = TokioIo::new(MonitoredStream { stream, state: state.clone() });
         let service = service_fn(|request| self.clone().respond(request, state.clone()));
         let connection = http1::Builder::new()
             .max_headers(MAX_HEADERS)
@@ -268,7 +268,7 @@ impl HttpServer {
             )),
             Method::POST => self.post(request, profile, state).await,
             // Revisions without sessions have neither GET nor DELETE.
-            _ if self.is_sessionless(request.headers()) => {
+            _ if self.is_modern_only() || version_header(request.headers()).is_modern() => {
                 return rejected(&wrong_method(), "POST");
             }
             Method::GET => self.get(request.headers(), profile, state),
@@ -276,10 +276,6 @@ impl HttpServer {
             _ => Err(wrong_method()),
         };
         response.unwrap_or_else(|refused| rejected(&refused, "GET, POST, DELETE"))
-    }
-
-    fn is_sessionless(&self, headers: &HeaderMap) -> bool {
-        self.is_modern_only() || version_header(headers).is_modern()
     }
 
     fn is_modern_only(&self) -> bool {
@@ -322,18 +318,16 @@ impl HttpServer {
         })
     }
 
-    /// Returns how many requests are in flight, of all kinds of clients.
-    fn in_flight(&self) -> usize {
-        self.sessions.in_flight() + self.sse_clients.in_flight() + self.gateway.modern.in_flight()
-    }
-
     /// Lets requests in flight finish, then ends the streams and the connections.
     async fn drain(&self, closing: &watch::Sender<bool>) {
         self.draining.store(true, Ordering::Relaxed);
         closing.send_replace(true);
         self.gateway.modern.subscribers.end(ClientPrincipal::is_http);
         let settled = async {
-            while self.in_flight() > 0 {
+            while self.sessions.in_flight() > 0
+                || self.sse_clients.in_flight() > 0
+                || self.gateway.modern.in_flight() > 0
+            {
                 sleep(DRAIN_POLL_INTERVAL).await;
             }
         };

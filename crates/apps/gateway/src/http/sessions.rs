@@ -77,11 +77,7 @@ impl HttpSession {
 
     /// Returns true if a request or a reader waits for something in this session.
     fn is_busy(&self) -> bool {
-        self.in_flight() > 0 || self.log.readers() > 0
-    }
-
-    fn in_flight(&self) -> usize {
-        self.session.in_flight()
+        self.session.in_flight() > 0 || self.log.readers() > 0
     }
 }
 
@@ -186,7 +182,7 @@ impl HttpSessions {
 
     /// Returns how many requests are in flight in all sessions.
     pub(crate) fn in_flight(&self) -> usize {
-        self.open.pin().values().map(|session| session.in_flight()).sum()
+        self.open.pin().values().map(|open| open.session.in_flight()).sum()
     }
 
     /// Ends all sessions.

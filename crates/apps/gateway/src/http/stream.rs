@@ -18,22 +18,12 @@ use crate::peer_quota::PeerQuotaGuard;
 /// A source of events for a stream.
 pub(crate) trait EventSource: Send {
     /// Returns the next encoded event, or `None` at the end.
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<OutgoingMessage>>;
 
     /// Returns the id for resuming the stream here, or `None` if it cannot be resumed.
     fn position(&self) -> Option<String> {
         None
     }
-}
-
-/// Returns the next bytes of an event, or `None` at its end. An event that cannot be read ends
-/// the stream before the event is complete, so that no client mistakes half an event for a whole
-/// one.
-pub(crate) fn next_chunk(event: &mut OutgoingMessage) -> Option<Bytes> {
-    event.next_chunk().unwrap_or_else(|error| {
-        tracing::warn!(target: "toolgate::gateway", %error, "cannot read a large answer");
-        None
-    })
 }
 
 /// When a stream sends something although no event occurs.
@@ -75,12 +65,15 @@ impl KeepAliveTiming {
 /// The body of an event stream.
 pub(crate) struct EventStreamBody {
     source: Box<dyn EventSource>,
+    /// The event that is being sent.
+    sending: OutgoingMessage,
     timing: KeepAliveTiming,
     preamble: Option<Bytes>,
     last_event: Instant,
     /// Fires when a keep-alive or the end of the stream is due.
     timer: Pin<Box<Sleep>>,
     connection: Arc<HttpConnectionState>,
+    /// Held while the stream is open.
     _quota: Option<PeerQuotaGuard>,
 }
 
@@ -89,6 +82,7 @@ impl EventStreamBody {
         source: impl EventSource + 'static,
         timing: KeepAliveTiming,
         connection: Arc<HttpConnectionState>,
+        quota: Option<PeerQuotaGuard>,
     ) -> Self {
         let now = Instant::now();
         // Clients without support for priming may fail on an event without data.
@@ -100,19 +94,14 @@ impl EventStreamBody {
         };
         Self {
             source: Box::new(source),
+            sending: OutgoingMessage::default(),
             timing,
             preamble: Some(preamble),
             last_event: now,
             timer: Box::pin(sleep_until(next_deadline(timing, now, now))),
             connection,
-            _quota: None,
+            _quota: quota,
         }
-    }
-
-    /// Returns the same stream, which holds this quota while it is open.
-    pub(crate) fn with_quota(mut self, quota: PeerQuotaGuard) -> Self {
-        self._quota = Some(quota);
-        self
     }
 
     /// Returns the next bytes of the stream.
@@ -120,10 +109,10 @@ impl EventStreamBody {
         if let Some(preamble) = self.preamble.take() {
             return Poll::Ready(Some(preamble));
         }
-        if let Poll::Ready(event) = self.source.poll_next(context) {
+        if let Poll::Ready(chunk) = self.poll_chunk(context) {
             self.last_event = Instant::now();
             self.reset_timer(self.last_event);
-            return Poll::Ready(event);
+            return Poll::Ready(chunk);
         }
         ready!(self.timer.as_mut().poll(context));
         let now = Instant::now();
@@ -132,6 +121,24 @@ impl EventStreamBody {
         }
         self.reset_timer(now);
         Poll::Ready(Some(sse::keep_alive()))
+    }
+
+    /// Returns the next bytes of the current or next event. An event that cannot be read ends the
+    /// stream before the event is complete, so that no client mistakes half an event for a whole
+    /// one.
+    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut chunk = self.sending.next_chunk();
+        if let Ok(None) = chunk {
+            let Some(event) = ready!(self.source.poll_next(context)) else {
+                return Poll::Ready(None);
+            };
+            self.sending = event;
+            chunk = self.sending.next_chunk();
+        }
+        Poll::Ready(chunk.unwrap_or_else(|error| {
+            tracing::warn!(target: "toolgate::gateway", %error, "cannot read a large answer");
+            None
+        }))
     }
 
     fn reset_timer(&mut self, last_sign: Instant) {

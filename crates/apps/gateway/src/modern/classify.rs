@@ -3,9 +3,7 @@
 //! A message with any part of a modern envelope is modern. If the envelope is broken, the message
 //! is rejected and never treated as a legacy message.
 
-use toolgate_wire::{
-    Era, Frame, MessageKind, MessageOrBatch, Revision, WireError, meta, method, scan,
-};
+use toolgate_wire::{Era, Frame, MessageKind, MessageOrBatch, Revision, meta, method, scan};
 
 use super::SUPPORTED_REVISION;
 use super::envelope::{ClientMeta, envelope_version, has_envelope, missing_member};
@@ -59,53 +57,38 @@ impl MessageEra {
         header: VersionHeader<'_>,
         strict: Option<Revision>,
     ) -> Result<Self, Rejection> {
-        match message {
-            MessageOrBatch::One(frame) => classify(frame, header, strict),
+        let modern_only = strict.is_some_and(|only| only.era() == Era::Modern);
+        let is_modern = || modern_only || header.is_modern();
+        let frame = match message {
+            MessageOrBatch::One(frame) => frame,
             MessageOrBatch::Batch(messages) => {
-                reject_modern_batch(messages, header, strict).map(|()| Self::Legacy)
+                return match is_modern() || messages.iter().flatten().any(has_envelope) {
+                    true => {
+                        Err(Rejection::invalid_request(None, "batches are not part of 2026-07-28"))
+                    }
+                    false => Ok(Self::Legacy),
+                };
             }
+        };
+        match frame.kind() {
+            MessageKind::Request if has_envelope(frame) => {
+                modern_envelope(frame, header, strict).map(Self::ModernRequest)
+            }
+            MessageKind::Request if header.is_modern() => {
+                Err(missing_member(frame, meta::PROTOCOL_VERSION))
+            }
+            MessageKind::Request if modern_only => Err(legacy_rejected(frame)),
+            MessageKind::Notification if is_modern() || has_envelope(frame) => {
+                Ok(Self::ModernNotification)
+            }
+            MessageKind::Response | MessageKind::Failure if is_modern() => {
+                Err(Rejection::invalid_request(
+                    None,
+                    "2026-07-28 takes no responses; send answers as inputResponses in a retry",
+                ))
+            }
+            _ => Ok(Self::Legacy),
         }
-    }
-}
-
-fn classify(
-    frame: &Frame,
-    header: VersionHeader<'_>,
-    strict: Option<Revision>,
-) -> Result<MessageEra, Rejection> {
-    let modern_only = strict.is_some_and(|only| only.era() == Era::Modern);
-    match frame.kind() {
-        MessageKind::Request if has_envelope(frame) => {
-            modern_envelope(frame, header, strict).map(MessageEra::ModernRequest)
-        }
-        MessageKind::Request if header.is_modern() => {
-            Err(missing_member(frame, meta::PROTOCOL_VERSION))
-        }
-        MessageKind::Request if modern_only => Err(legacy_rejected(frame)),
-        MessageKind::Notification if header.is_modern() || modern_only || has_envelope(frame) => {
-            Ok(MessageEra::ModernNotification)
-        }
-        MessageKind::Response | MessageKind::Failure if header.is_modern() || modern_only => {
-            Err(Rejection::invalid_request(
-                None,
-                "2026-07-28 takes no responses; send answers as inputResponses in a retry",
-            ))
-        }
-        _ => Ok(MessageEra::Legacy),
-    }
-}
-
-/// Rejects a batch that contains a modern message or has a modern version header.
-fn reject_modern_batch(
-    messages: &[Result<Frame, WireError>],
-    header: VersionHeader<'_>,
-    strict: Option<Revision>,
-) -> Result<(), Rejection> {
-    let modern = messages.iter().flatten().any(has_envelope);
-    let modern_only = strict.is_some_and(|only| only.era() == Era::Modern);
-    match modern || modern_only || header.is_modern() {
-        true => Err(Rejection::invalid_request(None, "batches are not part of 2026-07-28")),
-        false => Ok(()),
     }
 }
 
@@ -153,7 +136,7 @@ mod tests {
     fn judged(message: &Value, header: VersionHeader<'_>, strict: Option<Revision>) -> String {
         let bytes = message.to_string().into();
         let frame = Frame::parse(bytes, &MessageLimits::default()).unwrap();
-        match classify(&frame, header, strict) {
+        match MessageEra::from_message(&MessageOrBatch::One(frame), header, strict) {
             Ok(MessageEra::Legacy) => "legacy".into(),
             Ok(MessageEra::ModernRequest(_)) => "request".into(),
             Ok(MessageEra::ModernNotification) => "notice".into(),
@@ -247,18 +230,18 @@ mod tests {
 
     #[test]
     fn an_array_with_a_modern_message_is_refused_whole() {
-        let frames = |messages: Vec<Value>| -> Vec<Result<Frame, WireError>> {
+        let frames = |messages: Vec<Value>| -> MessageOrBatch {
             let parse = |message: Value| {
                 Frame::parse(message.to_string().into(), &MessageLimits::default())
             };
-            messages.into_iter().map(parse).collect()
+            MessageOrBatch::Batch(messages.into_iter().map(parse).collect())
         };
         let old = request("ping", json!({}));
         let modern = request("tools/list", envelope("2026-07-28".into()));
         let mixed = frames(vec![old.clone(), modern]);
         let legacy = frames(vec![old.clone(), old]);
-        assert!(reject_modern_batch(&mixed, OLD, None).is_err());
-        assert!(reject_modern_batch(&legacy, OLD, None).is_ok());
-        assert!(reject_modern_batch(&legacy, MODERN, None).is_err());
+        assert!(MessageEra::from_message(&mixed, OLD, None).is_err());
+        assert!(MessageEra::from_message(&legacy, OLD, None).is_ok());
+        assert!(MessageEra::from_message(&legacy, MODERN, None).is_err());
     }
 }

@@ -80,8 +80,13 @@ impl ModernHandler {
         let answers = retry.answers;
         match waiting {
             Err(reason) => refused(reason),
-            Ok(Some(running)) => {
-                self.resume(*running, id, CallRound::new(&request, &context), answers)
+            Ok(Some(mut running)) => {
+                if let Some(rounds) = running.call.rounds() {
+                    rounds.resume(CallRound::new(&request, &context), answers);
+                }
+                running.id = id;
+                running.in_flight = Some(InFlightGuard::new(&self.in_flight_count));
+                Exchange::Running(*running)
             }
             // No call waits for these answers: this is a new call with answers to expected
             // questions.
@@ -90,22 +95,6 @@ impl ModernHandler {
                 Err(_) => refused("cannot parse params"),
             },
         }
-    }
-
-    /// Continues a parked call with the client's answers and a new request id.
-    fn resume(
-        &self,
-        mut running: RunningCall,
-        id: OwnedRequestId,
-        round: CallRound,
-        answers: InputResponses,
-    ) -> Exchange {
-        if let QuestionDelivery::Rounds(rounds) = &running.call.asking {
-            rounds.resume(round, answers);
-        }
-        running.id = id;
-        running.in_flight = Some(InFlightGuard::new(&self.in_flight_count));
-        Exchange::Running(running)
     }
 
     /// Passes a request to the gate. `early_answers` is `None` if the request may not be answered

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use toolgate_wire::view::LogLevel;
-use toolgate_wire::{Frame, Span, meta, string};
+use toolgate_wire::{Frame, Span, code, meta, string};
 
 use crate::rejection::Rejection;
 
@@ -58,9 +58,9 @@ impl ClientMeta {
 
 /// Returns the error for an envelope without the member `key`.
 pub(crate) fn missing_member(frame: &Frame, key: &str) -> Rejection {
-    Rejection::invalid_envelope(frame, format!("params._meta lacks {key}"))
+    Rejection::of_frame(frame, code::INVALID_PARAMS, format!("params._meta lacks {key}"))
 }
 
 fn malformed_member(frame: &Frame, key: &str) -> Rejection {
-    Rejection::invalid_envelope(frame, format!("{key} in params._meta is malformed"))
+    Rejection::of_frame(frame, code::INVALID_PARAMS, format!("{key} in params._meta is malformed"))
 }

@@ -17,7 +17,7 @@ use crate::exchange::{Exchange, ExchangeOutput, RpcResponse};
 
 /// An open listen request.
 pub(crate) struct ListenExchange {
-    subscriber: ListenSubscriberGuard,
+    registration: ListenSubscriberGuard,
     accepted: NotificationFilter,
     subscribing: Option<BoxFuture<'static, SubscriptionGuard>>,
     subscriptions: Option<SubscriptionGuard>,
@@ -39,11 +39,11 @@ impl ModernHandler {
         let mut filter = filter.restrict_to(&self.gate.capabilities(caller), &caller.capabilities);
         filter.tasks.retain(|task| self.gate.watch_task(caller, task));
         let subscriber = ListenSubscriber::new(id.clone(), (&context).into(), filter.clone());
-        let Some(subscriber) = self.subscribers.insert(subscriber) else {
+        let Some(registration) = self.subscribers.insert(subscriber) else {
             let error = "too many listen requests are open";
             return Exchange::failed(&id, code::INVALID_REQUEST, error);
         };
-        let mut subscriptions = SubscriptionGuard::new(self.gate.clone(), context.client);
+        let mut subscriptions = SubscriptionGuard::new(context.client);
         let uris = filter.uris.clone();
         let subscribing: BoxFuture<'static, _> = Box::pin(async move {
             for uri in uris {
@@ -52,7 +52,7 @@ impl ModernHandler {
             subscriptions
         });
         Exchange::Listen(Box::new(ListenExchange {
-            subscriber,
+            registration,
             accepted: filter,
             subscribing: Some(subscribing),
             subscriptions: None,
@@ -65,12 +65,12 @@ impl ListenExchange {
         if let Some(subscribing) = &mut self.subscribing {
             let subscriptions = ready!(subscribing.as_mut().poll(context));
             self.subscribing = None;
-            self.accepted.uris = subscriptions.uris().to_vec();
+            self.accepted.uris = subscriptions.uris.clone();
             self.subscriptions = Some(subscriptions);
-            self.subscriber.activate(self.accepted.clone());
+            self.registration.subscriber.activate(self.accepted.clone());
             return Poll::Ready(ExchangeOutput::Message(self.acknowledgement()));
         }
-        Poll::Ready(match ready!(self.subscriber.poll_next(context)) {
+        Poll::Ready(match ready!(self.registration.subscriber.poll_next(context)) {
             Some(message) => ExchangeOutput::Message(message),
             None => ExchangeOutput::Response(self.final_response()),
         })
@@ -78,13 +78,18 @@ impl ListenExchange {
 
     fn acknowledgement(&self) -> bytes::Bytes {
         let accepted = self.accepted.to_json();
-        let params =
-            format!(r#"{{"notifications":{accepted},"_meta":{}}}"#, self.subscriber.meta());
+        let params = format!(
+            r#"{{"notifications":{accepted},"_meta":{}}}"#,
+            self.registration.subscriber.meta()
+        );
         build::notification(method::SUBSCRIPTIONS_ACKNOWLEDGED, Some(params.as_bytes()))
     }
 
     fn final_response(&self) -> RpcResponse {
-        let result = format!(r#"{{"resultType":"complete","_meta":{}}}"#, self.subscriber.meta());
-        RpcResponse::result(self.subscriber.id(), result.as_bytes())
+        let result = format!(
+            r#"{{"resultType":"complete","_meta":{}}}"#,
+            self.registration.subscriber.meta()
+        );
+        RpcResponse::result(&self.registration.subscriber.id, result.as_bytes())
     }
 }

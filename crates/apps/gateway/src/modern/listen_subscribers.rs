@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -14,6 +14,7 @@ use super::ModernRequestContext;
 use super::notification_filter::NotificationFilter;
 use crate::peer::PeerId;
 use crate::peer_quota::PeerLimits;
+use crate::polled_state::PolledState;
 use crate::principal::ClientPrincipal;
 use crate::session::list_changed_method;
 
@@ -53,10 +54,10 @@ impl From<&ModernRequestContext> for SubscriberIdentity {
 
 /// One open listen request.
 pub(crate) struct ListenSubscriber {
-    id: OwnedRequestId,
+    pub(crate) id: OwnedRequestId,
     identity: SubscriberIdentity,
     requested: NotificationFilter,
-    queue: Mutex<ListenSubscriberQueue>,
+    queue: PolledState<ListenSubscriberQueue>,
 }
 
 /// The messages that wait for one listen request.
@@ -68,27 +69,18 @@ struct ListenSubscriberQueue {
     missed_events: bool,
     messages: VecDeque<Bytes>,
     ended: bool,
-    waker: Option<Waker>,
 }
 
 /// The registration of a listen request. Dropping it removes the request.
 pub(crate) struct ListenSubscriberGuard {
     subscribers: Arc<ListenSubscribers>,
     number: u64,
-    subscriber: Arc<ListenSubscriber>,
+    pub(crate) subscriber: Arc<ListenSubscriber>,
 }
 
 impl Drop for ListenSubscriberGuard {
     fn drop(&mut self) {
         self.subscribers.table.lock().open.remove(&self.number);
-    }
-}
-
-impl std::ops::Deref for ListenSubscriberGuard {
-    type Target = ListenSubscriber;
-
-    fn deref(&self) -> &ListenSubscriber {
-        &self.subscriber
     }
 }
 
@@ -133,7 +125,7 @@ impl ListenSubscribers {
         for subscriber in
             self.all().iter().filter(|subscriber| is_selected(&subscriber.identity.principal))
         {
-            subscriber.update(|queue| queue.ended = true);
+            subscriber.queue.update(|queue| queue.ended = true);
         }
     }
 }
@@ -144,13 +136,13 @@ impl ListenSubscriber {
         identity: SubscriberIdentity,
         requested: NotificationFilter,
     ) -> Self {
-        Self { id, identity, requested, queue: Mutex::default() }
+        Self { id, identity, requested, queue: PolledState::default() }
     }
 
     /// Starts to report the events of this filter. If an event occurred before, this reports
     /// everything in the filter as changed.
     pub(crate) fn activate(&self, accepted: NotificationFilter) {
-        self.update(|queue| {
+        self.queue.update(|queue| {
             if queue.missed_events {
                 queue.messages = self.resync_messages(&accepted);
             }
@@ -158,28 +150,12 @@ impl ListenSubscriber {
         });
     }
 
-    fn update(&self, change: impl FnOnce(&mut ListenSubscriberQueue)) {
-        let waker = {
-            let mut queue = self.queue.lock();
-            change(&mut queue);
-            queue.waker.take()
-        };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
     /// Returns the next message, or `None` at the end.
     pub(crate) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Bytes>> {
-        let mut queue = self.queue.lock();
-        if let Some(message) = queue.messages.pop_front() {
-            return Poll::Ready(Some(message));
-        }
-        if queue.ended {
-            return Poll::Ready(None);
-        }
-        queue.waker = Some(context.waker().clone());
-        Poll::Pending
+        self.queue.poll(context, |queue| match queue.messages.pop_front() {
+            None if !queue.ended => None,
+            next => Some(next),
+        })
     }
 
     fn deliver_event(&self, event: &GateEvent) {
@@ -187,7 +163,7 @@ impl ListenSubscriber {
             return;
         };
         if let Some(message) = self.to_notification(event) {
-            self.update(|queue| self.enqueue(queue, event, message));
+            self.queue.update(|queue| self.enqueue(queue, event, message));
         }
     }
 
@@ -207,7 +183,7 @@ impl ListenSubscriber {
 
     /// Reports everything as changed, after events were missed.
     fn resync(&self) {
-        self.update(|queue| match &queue.accepted {
+        self.queue.update(|queue| match &queue.accepted {
             Some(accepted) => queue.messages = self.resync_messages(accepted),
             None => queue.missed_events = true,
         });
@@ -215,10 +191,8 @@ impl ListenSubscriber {
 
     /// Returns the messages that report everything in the filter as changed.
     fn resync_messages(&self, accepted: &NotificationFilter) -> VecDeque<Bytes> {
-        let kinds = [CapabilityKind::Tool, CapabilityKind::Prompt, CapabilityKind::Resource];
-        let lists = kinds.into_iter().filter(|kind| accepted.wants_list(*kind));
-        let uris = accepted.uris.iter().map(|uri| self.resource_updated(uri));
-        lists.map(|kind| self.list_changed(kind)).chain(uris).collect()
+        let lists = accepted.lists.iter().map(|kind| self.list_changed(*kind));
+        lists.chain(accepted.uris.iter().map(|uri| self.resource_updated(uri))).collect()
     }
 
     /// Returns the notification for an event, or `None` if this request does not want it.
@@ -245,10 +219,6 @@ impl ListenSubscriber {
     /// Returns the `_meta` of all messages of this request.
     pub(crate) fn meta(&self) -> String {
         format!("{{\"{}\":{}}}", meta::SUBSCRIPTION_ID, self.id.raw())
-    }
-
-    pub(crate) fn id(&self) -> &OwnedRequestId {
-        &self.id
     }
 
     fn list_changed(&self, kind: CapabilityKind) -> Bytes {
@@ -315,7 +285,7 @@ mod tests {
     }
 
     fn waiting(own: &ListenSubscriber) -> Vec<Bytes> {
-        own.queue.lock().messages.iter().cloned().collect()
+        own.queue.update(|queue| queue.messages.iter().cloned().collect())
     }
 
     #[test]

@@ -29,9 +29,8 @@ impl MissingCapabilities {
             return None;
         }
         let mut required = json!({});
-        let kinds =
-            [QuestionKind::Roots, QuestionKind::Sampling, QuestionKind::Form, QuestionKind::Url];
-        for kind in kinds.into_iter().filter(|kind| missing & (1 << *kind as u8) != 0) {
+        let kinds = QuestionKind::ALL.into_iter();
+        for kind in kinds.filter(|kind| missing & (1 << *kind as u8) != 0) {
             match kind {
                 QuestionKind::Roots => required["roots"] = json!({}),
                 QuestionKind::Sampling => required["sampling"] = json!({}),

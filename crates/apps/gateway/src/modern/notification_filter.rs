@@ -7,12 +7,15 @@ use toolgate_wire::{meta, scan, string};
 /// How many resources and tasks one listen request may name.
 const MAX_NAMES: usize = 1024;
 
+/// The lists whose changes are reported. Resource templates count as resources.
+const LISTS: [CapabilityKind; 3] =
+    [CapabilityKind::Tool, CapabilityKind::Prompt, CapabilityKind::Resource];
+
 /// The notifications that a listen request asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct NotificationFilter {
-    tools: bool,
-    prompts: bool,
-    resources: bool,
+    /// The lists of [`LISTS`] whose changes it includes.
+    pub(crate) lists: Vec<CapabilityKind>,
     pub(crate) uris: Vec<String>,
     pub(crate) tasks: Vec<String>,
 }
@@ -24,10 +27,14 @@ impl NotificationFilter {
         let Some(wanted) = wanted.filter(|wanted| wanted.starts_with(b"{")) else {
             return Err("notifications must be an object");
         };
+        let mut lists = Vec::new();
+        for kind in LISTS {
+            if parse_flag(wanted, &list_member(kind))? {
+                lists.push(kind);
+            }
+        }
         Ok(Self {
-            tools: parse_flag(wanted, "toolsListChanged")?,
-            prompts: parse_flag(wanted, "promptsListChanged")?,
-            resources: parse_flag(wanted, "resourcesListChanged")?,
+            lists,
             uris: parse_strings(wanted, "resourceSubscriptions")?,
             tasks: parse_strings(wanted, "taskIds")?,
         })
@@ -36,12 +43,10 @@ impl NotificationFilter {
     /// Restricts the filter to what the gateway (`own`) and the client (`clients`) declare. The
     /// servers decide which resources can be subscribed to.
     pub(crate) fn restrict_to(mut self, own: &[u8], clients: &[u8]) -> Self {
-        let declared = |kind: &str| {
-            scan::pointer(own, &[kind, "listChanged"]).is_some_and(|at| at.slice(own) == b"true")
-        };
-        self.tools &= declared("tools");
-        self.prompts &= declared("prompts");
-        self.resources &= declared("resources");
+        self.lists.retain(|kind| {
+            let declared = scan::pointer(own, &[kind.json_keys().0, "listChanged"]);
+            declared.is_some_and(|at| at.slice(own) == b"true")
+        });
         let path = ["extensions", meta::TASKS_EXTENSION];
         if scan::pointer(own, &path).is_none() || scan::pointer(clients, &path).is_none() {
             self.tasks.clear();
@@ -51,25 +56,18 @@ impl NotificationFilter {
 
     /// Returns true if the filter includes changes of this list.
     pub(crate) fn wants_list(&self, kind: CapabilityKind) -> bool {
-        match kind {
-            CapabilityKind::Tool => self.tools,
-            CapabilityKind::Prompt => self.prompts,
-            CapabilityKind::Resource | CapabilityKind::Template => self.resources,
-            CapabilityKind::Method => false,
-        }
+        let list = match kind {
+            CapabilityKind::Template => CapabilityKind::Resource,
+            other => other,
+        };
+        self.lists.contains(&list)
     }
 
     /// Returns the filter as the client gets it back. Notifications that are not sent are left out.
     pub(crate) fn to_json(&self) -> Value {
         let mut accepted = Map::new();
-        for (key, wanted) in [
-            ("toolsListChanged", self.tools),
-            ("promptsListChanged", self.prompts),
-            ("resourcesListChanged", self.resources),
-        ] {
-            if wanted {
-                accepted.insert(key.into(), true.into());
-            }
+        for kind in &self.lists {
+            accepted.insert(list_member(*kind), true.into());
         }
         for (key, named) in [("resourceSubscriptions", &self.uris), ("taskIds", &self.tasks)] {
             if !named.is_empty() {
@@ -78,6 +76,11 @@ impl NotificationFilter {
         }
         accepted.into()
     }
+}
+
+/// Returns the member of the filter for changes of a list.
+fn list_member(kind: CapabilityKind) -> String {
+    format!("{}ListChanged", kind.json_keys().0)
 }
 
 fn parse_flag(object: &[u8], key: &str) -> Result<bool, &'static str> {

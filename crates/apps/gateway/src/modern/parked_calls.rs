@@ -21,7 +21,7 @@ use toolgate_wire::string;
 
 use super::state_cipher::StateCipher;
 use super::{CallRounds, StatelessClient, request_digest};
-use crate::exchange::{QuestionDelivery, RpcResponse, RunningCall};
+use crate::exchange::{RpcResponse, RunningCall};
 use crate::peer::PeerId;
 use crate::peer_quota::PeerLimits;
 use crate::principal::ClientPrincipal;
@@ -96,9 +96,10 @@ impl ParkedCalls {
     /// is no room.
     pub(crate) fn park(mut running: Box<RunningCall>) -> Result<RpcResponse, Box<RunningCall>> {
         let call = running.call.clone();
-        let QuestionDelivery::Rounds(rounds) = &call.asking else { return Err(running) };
+        let Some(rounds) = call.rounds() else { return Err(running) };
         let (parked_calls, client) = (&rounds.parked_calls, &rounds.client);
-        let (server, peer) = (rounds.asking_server(), rounds.peer_id());
+        let server = rounds.state.lock().questions.asking_server();
+        let peer = rounds.peer_id();
         let request = request_digest::digest(&rounds.request);
         let mut table = parked_calls.table.lock();
         if !table.has_room(client, &peer, server.as_ref()) {

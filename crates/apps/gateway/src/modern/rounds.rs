@@ -9,7 +9,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use toolgate_host::{Answer, Question, QuestionKind};
-use toolgate_model::ServerName;
 use toolgate_wire::view::{LogLevel, LogMessageParams};
 use toolgate_wire::{Frame, OwnedRequestId, method, to_single_line};
 
@@ -23,7 +22,7 @@ use crate::peer::{ConnectionPeer, PeerId};
 #[derive(Debug, Clone)]
 pub(crate) struct CallRound {
     progress_token: Option<OwnedRequestId>,
-    log_level: Option<LogLevel>,
+    pub(crate) log_level: Option<LogLevel>,
     response_mode: ResponseMode,
     capabilities: ClientCapabilities,
     /// The peer of the connection that the request came on.
@@ -96,13 +95,13 @@ pub(crate) struct CallRounds {
     /// True if a request of this method may be answered with questions.
     may_ask: bool,
     pub(crate) missing_capabilities: MissingCapabilities,
-    state: Mutex<CallRoundState>,
+    pub(crate) state: Mutex<CallRoundState>,
 }
 
 /// The current round and the questions that are open in it.
-struct CallRoundState {
-    round: CallRound,
-    questions: RoundQuestions,
+pub(crate) struct CallRoundState {
+    pub(crate) round: CallRound,
+    pub(crate) questions: RoundQuestions,
 }
 
 impl CallRounds {
@@ -137,16 +136,6 @@ impl CallRounds {
         self.state.lock().round.adapt_event(event)
     }
 
-    /// Returns the lowest level of log messages that the current round wants.
-    pub(crate) fn log_level(&self) -> Option<LogLevel> {
-        self.state.lock().round.log_level
-    }
-
-    /// Returns when the client must be asked.
-    pub(crate) fn question_timing(&self) -> Option<QuestionSendTime> {
-        self.state.lock().questions.timing()
-    }
-
     /// Returns all open questions as `inputRequests` and ends the round.
     pub(crate) fn to_input_requests(&self) -> Vec<u8> {
         let mut state = self.state.lock();
@@ -154,21 +143,11 @@ impl CallRounds {
         state.questions.take_input_requests()
     }
 
-    /// Returns the server that waits for the client's answers.
-    pub(crate) fn asking_server(&self) -> Option<ServerName> {
-        self.state.lock().questions.asking_server()
-    }
-
     /// Starts the next round with the client's answers.
     pub(crate) fn resume(&self, round: CallRound, answers: InputResponses) {
         let mut state = self.state.lock();
         state.round = round;
         state.questions.apply_answers(answers);
-    }
-
-    /// Answers all open questions as unsupported, because the client cannot be asked now.
-    pub(crate) fn reject_questions(&self) {
-        self.state.lock().questions.reject_all();
     }
 
     /// Asks the client a question, if it can be asked.

@@ -42,7 +42,7 @@ pub(crate) struct StatelessClient {
     /// The configured answer to `roots/list`. It replaces the client's own.
     pub(crate) roots: Option<Bytes>,
     pub(crate) subscriptions: SubscriptionCounts,
-    gate: Arc<Gate>,
+    pub(super) gate: Arc<Gate>,
     last_used: AtomicU64,
 }
 

@@ -44,8 +44,9 @@ impl LegacySessionClient {
         sink: Arc<dyn MessageSink>,
     ) -> Self {
         let parsed = ClientCapabilities::parse(capabilities);
-        let forwarded = |answered: ClientCapabilities| {
-            answered.with_roots(roots.is_some()).to_modern_json(capabilities)
+        let forwarded = |answered: ClientCapabilities| match &roots {
+            Some(_) => answered.with(QuestionKind::Roots).to_modern_json(capabilities),
+            None => answered.to_modern_json(capabilities),
         };
         Self {
             scope,
@@ -61,10 +62,6 @@ impl LegacySessionClient {
         }
     }
 
-    pub(crate) fn scope(&self) -> CallerId {
-        self.scope
-    }
-
     /// Sends a message that belongs to no call.
     pub(crate) fn send(&self, message: OutgoingMessage) {
         self.sink.send(message);
@@ -72,12 +69,6 @@ impl LegacySessionClient {
 
     pub(crate) fn set_level(&self, level: LogLevel) {
         self.level.store(level as u8, Ordering::Relaxed);
-    }
-
-    /// Returns the lowest level of log messages that the client wants.
-    pub(crate) fn level(&self) -> LogLevel {
-        let least = self.level.load(Ordering::Relaxed);
-        LogLevel::ALL.into_iter().find(|level| *level as u8 == least).unwrap_or(DEFAULT_LEVEL)
     }
 
     /// Returns the capabilities for a modern server, depending on whether the client can be asked.
@@ -148,6 +139,7 @@ impl Interactor for LegacySessionClient {
     }
 
     fn level(&self) -> Option<LogLevel> {
-        Some(self.level())
+        let least = self.level.load(Ordering::Relaxed);
+        LogLevel::ALL.into_iter().find(|level| *level as u8 == least)
     }
 }

@@ -11,54 +11,64 @@ use toolgate_wire::{Era, Frame, OwnedRequestId, Revision, code, scan, string};
 use super::{LegacySession, LegacySessionClient};
 use crate::Gate;
 use crate::exchange::{MessageSink, RpcResponse};
+use crate::gateway::GatewayState;
 use crate::principal::ClientIdentity;
 
-/// Answers an `initialize` request: a new session with its response, or an error response.
-///
-/// An unknown version is answered with the newest supported one, as the specification requires.
-/// Under `strict`, any other version is rejected.
-pub(crate) fn open_session(
-    gate: &Arc<Gate>,
-    strict: Option<Revision>,
-    identity: &ClientIdentity,
-    request: &Frame,
-    sink: Arc<dyn MessageSink>,
-) -> Result<(Arc<LegacySession>, RpcResponse), RpcResponse> {
-    let Some(id) = request.id().map(|id| id.to_owned()) else {
-        return Err(RpcResponse::invalid("initialize has no id"));
-    };
-    let params = request.params().unwrap_or_default();
-    let Some(version) = scan::member_text(params, "protocolVersion") else {
-        let error = "initialize has no protocolVersion";
-        return Err(RpcResponse::failure(&id, code::INVALID_PARAMS, error));
-    };
-    let revision = negotiate_revision(&version, strict)
-        .map_err(|only| unsupported_version(&id, &version, only))?;
-    let object = |key| {
-        let raw = scan::member(params, key)?.slice(params);
-        raw.starts_with(b"{").then_some(raw)
-    };
-    let client = parse_client(object("clientInfo").unwrap_or_default());
-    let profile = gate
-        .choose_profile(identity.profile.as_deref(), &client)
-        .map_err(|refusal| RpcResponse::from_gate_error(&refusal, &id))?;
-    let (principal, caller_id) = (&identity.principal, CallerId::fresh());
-    let capabilities = Bytes::copy_from_slice(object("capabilities").unwrap_or(b"{}"));
-    let session_client =
-        Arc::new(LegacySessionClient::new(caller_id, revision, &capabilities, gate.roots(), sink));
-    let caller = Caller::new(caller_id, client, revision, capabilities, session_client.clone())
-        .with_profile(profile)
-        .with_result_owner(principal.to_gate_principal())
-        .with_person(principal.approval_name());
-    tracing::debug!(
-        target: "toolgate::gateway",
-        client = %caller.client.name, version = %caller.client.version, %revision,
-        profile = %caller.profile,
-        "session started"
-    );
-    let result = initialize_result(gate, &caller);
-    let session = Arc::new(LegacySession::new(gate.clone(), caller, session_client));
-    Ok((session, RpcResponse::result(&id, &result)))
+impl GatewayState {
+    /// Answers an `initialize` request: a new session with its response, or an error response. The
+    /// transport must close the session.
+    ///
+    /// An unknown version is answered with the newest supported one, as the specification requires.
+    /// Under [`Options::strict`](crate::Options::strict), any other version is rejected.
+    pub(crate) fn open_session(
+        &self,
+        request: &Frame,
+        identity: &ClientIdentity,
+        sink: Arc<dyn MessageSink>,
+    ) -> Result<(Arc<LegacySession>, RpcResponse), RpcResponse> {
+        let gate = &self.gate;
+        let Some(id) = request.id().map(|id| id.to_owned()) else {
+            return Err(RpcResponse::invalid("initialize has no id"));
+        };
+        let params = request.params().unwrap_or_default();
+        let Some(version) = scan::member_text(params, "protocolVersion") else {
+            let error = "initialize has no protocolVersion";
+            return Err(RpcResponse::failure(&id, code::INVALID_PARAMS, error));
+        };
+        let revision = negotiate_revision(&version, self.options.strict)
+            .map_err(|only| unsupported_version(&id, &version, only))?;
+        let object = |key| {
+            let raw = scan::member(params, key)?.slice(params);
+            raw.starts_with(b"{").then_some(raw)
+        };
+        let client = parse_client(object("clientInfo").unwrap_or_default());
+        let profile = gate
+            .choose_profile(identity.profile.as_deref(), &client)
+            .map_err(|refusal| RpcResponse::from_gate_error(&refusal, &id))?;
+        let (principal, caller_id) = (&identity.principal, CallerId::fresh());
+        let capabilities = Bytes::copy_from_slice(object("capabilities").unwrap_or(b"{}"));
+        let session_client = Arc::new(LegacySessionClient::new(
+            caller_id,
+            revision,
+            &capabilities,
+            gate.roots(),
+            sink,
+        ));
+        let caller = Caller::new(caller_id, client, revision, capabilities, session_client.clone())
+            .with_profile(profile)
+            .with_result_owner(principal.to_gate_principal())
+            .with_person(principal.approval_name());
+        tracing::debug!(
+            target: "toolgate::gateway",
+            client = %caller.client.name, version = %caller.client.version, %revision,
+            profile = %caller.profile,
+            "session started"
+        );
+        let result = initialize_result(gate, &caller);
+        let session = Arc::new(LegacySession::new(gate.clone(), caller, session_client));
+        self.sessions.insert(session.clone());
+        Ok((session, RpcResponse::result(&id, &result)))
+    }
 }
 
 /// Returns the revision to use, or the only supported one as the error.

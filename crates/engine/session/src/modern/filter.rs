@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use toolgate_model::CapabilityKind;
+use toolgate_model::{CapabilityKind, Catalog};
 use toolgate_wire::{meta, scan, string};
-
-use crate::HandshakeResult;
 
 /// The lists whose changes a server can report: the filter member, the server capability and the
 /// affected kinds.
@@ -24,7 +22,7 @@ pub(crate) struct ServerListenCapabilities {
 }
 
 impl ServerListenCapabilities {
-    pub(crate) fn of(welcome: &HandshakeResult) -> Self {
+    pub(crate) fn of(welcome: &Catalog) -> Self {
         let declared = &welcome.capabilities;
         let says = |path: &[&str]| {
             scan::pointer(declared, path).is_some_and(|span| span.slice(declared) == b"true")
@@ -96,11 +94,9 @@ mod tests {
     use toolgate_wire::Revision;
 
     fn offer(capabilities: &'static str) -> ServerListenCapabilities {
-        ServerListenCapabilities::of(&HandshakeResult {
-            protocol: Revision::V2026_07_28,
+        ServerListenCapabilities::of(&Catalog {
             capabilities: Bytes::from_static(capabilities.as_bytes()),
-            server_info: Bytes::new(),
-            instructions: None,
+            ..Catalog::empty(Revision::V2026_07_28)
         })
     }
 

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::RwLock;
+use toolgate_model::Definition;
 use toolgate_wire::mcp_headers::{self, ArgumentHeader};
 use toolgate_wire::method::MethodTarget;
 use toolgate_wire::{Frame, method, scan, string};
@@ -113,36 +114,30 @@ pub(crate) struct ArgumentHeaders {
     rules: RwLock<ToolHeaderRules>,
 }
 
-/// Collects the header rules while a list is read.
-#[derive(Default)]
-pub(crate) struct ArgumentHeadersBuilder(ToolHeaderRules);
-
-impl ArgumentHeadersBuilder {
-    /// Adds the header rules of a tool. Returns false if they are invalid, so that the tool cannot
-    /// be called.
-    pub(crate) fn add_tool(&mut self, tool: &str, definition: &[u8]) -> bool {
-        let rules = match mcp_headers::argument_headers(definition) {
-            Ok(rules) if rules.is_empty() => return true,
-            Ok(rules) => rules,
+impl ArgumentHeaders {
+    /// Replaces the rules by those of the latest list. Removes the tools with invalid rules from the
+    /// list, because they cannot be called.
+    pub(crate) fn replace_rules(&self, list: &mut Vec<Definition>) {
+        let named = |rule: ArgumentHeader| Some((HeaderName::try_from(&rule.header).ok()?, rule));
+        let mut all = ToolHeaderRules::new();
+        list.retain(|tool| match mcp_headers::argument_headers(&tool.raw) {
+            Ok(rules) => {
+                if !rules.is_empty() {
+                    let rules = rules.into_iter().filter_map(named).collect();
+                    all.insert(tool.name.to_string(), rules);
+                }
+                true
+            }
             Err(error) => {
                 tracing::warn!(
-                    target: "toolgate::session", tool, %error,
+                    target: "toolgate::session", tool = &*tool.name, %error,
                     "skipping a tool with invalid header rules"
                 );
-                return false;
+                false
             }
-        };
-        let named = |rule: ArgumentHeader| Some((HeaderName::try_from(&rule.header).ok()?, rule));
-        self.0.insert(tool.to_owned(), rules.into_iter().filter_map(named).collect());
-        true
-    }
-}
-
-impl ArgumentHeaders {
-    /// Replaces the rules by those of the latest list.
-    pub(crate) fn replace_rules(&self, lesson: ArgumentHeadersBuilder) {
-        self.any.store(!lesson.0.is_empty(), Ordering::Relaxed);
-        *self.rules.write() = lesson.0;
+        });
+        self.any.store(!all.is_empty(), Ordering::Relaxed);
+        *self.rules.write() = all;
     }
 
     fn add(&self, headers: &mut HeaderMap, tool: &str, frame: &Frame) {

@@ -21,7 +21,7 @@ pub(crate) struct ListenState {
     /// Taken by the listen task.
     inbox: Mutex<Option<mpsc::UnboundedReceiver<ListenSignal>>>,
     targets: watch::Sender<ListenSubjects>,
-    status: watch::Sender<ListenStatus>,
+    pub(super) status: watch::Sender<ListenStatus>,
 }
 
 /// A signal to the listen task. The number identifies the listen request.
@@ -129,11 +129,6 @@ impl ListenState {
 
     pub(super) fn signal(&self, signal: ListenSignal) {
         let _ = self.signals.send(signal);
-    }
-
-    /// Publishes the status to all waiters.
-    pub(super) fn decide(&self, heard: ListenStatus) {
-        self.status.send_replace(heard);
     }
 
     /// Waits for the status of this generation, or a later one.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::task::JoinHandle;
 use toolgate_bridge::tasks;
+use toolgate_transport::spool::BodyLimits;
 use toolgate_wire::method;
 
 use super::listen_state::{ListenEnd, ListenSignal, PREFIX};
@@ -90,10 +91,10 @@ async fn read_stream(
         return Ok(());
     }
     if !reply.is_event_stream() {
-        let message = large::read(core, reply.read_body(link.limits).await?).await?;
+        let message = large::read(core, reply.read_body(BodyLimits::ANSWER).await?).await?;
         inbound::receive_message(core, message, MessageSource::Listen);
         return Ok(());
     }
-    let stream = reply.into_events(link.limits);
+    let stream = reply.into_events(BodyLimits::ANSWER);
     http::read_events(core, stream, MessageSource::Listen, &mut StreamPosition::default()).await
 }

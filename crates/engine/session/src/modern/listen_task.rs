@@ -102,7 +102,8 @@ impl ListenTask {
 
     /// Publishes the status of this generation of targets.
     fn decide(&self, generation: u64, acknowledged: AcknowledgedFilter, failure: Option<String>) {
-        self.core.listen_state.decide(ListenStatus { generation, acknowledged, failure });
+        let status = ListenStatus { generation, acknowledged, failure };
+        self.core.listen_state.status.send_replace(status);
     }
 
     /// Opens a listen request and waits on it. `old` stays open until the new one is acknowledged.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use ::http::StatusCode;
 use futures_util::FutureExt;
-use toolgate_model::ServerTimeouts;
+use toolgate_model::{Catalog, ServerTimeouts};
 use toolgate_wire::view::RpcError;
 use toolgate_wire::{Era, Frame, Revision, code, method, scan, string};
 
@@ -21,7 +21,7 @@ use super::envelope::{self, MODERN_REVISION};
 use crate::core::{SessionCore, SessionTransport};
 use crate::exchange::{self, SendOptions};
 use crate::http::{self, HttpTransport};
-use crate::{HandshakeResult, SessionError, SessionOptions, handshake};
+use crate::{SessionError, SessionOptions, handshake};
 
 /// How long to wait for the answer to the probe on a pipe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -32,8 +32,10 @@ const DRAFT: [i64; 3] = [-32001, -32003, -32004];
 /// What the answer to `server/discover` means.
 #[derive(Debug)]
 enum ProbeVerdict {
-    Modern(HandshakeResult),
+    Modern(Catalog),
     Legacy,
+    /// The server did not answer in time and was initialized as a legacy one.
+    Initialized(Catalog),
     /// The server speaks the revision but did not accept the request; the probe is sent again.
     Retry,
 }
@@ -42,7 +44,7 @@ enum ProbeVerdict {
 pub(crate) async fn open(
     core: &Arc<SessionCore>,
     opening: &SessionOptions,
-) -> Result<HandshakeResult, SessionError> {
+) -> Result<Catalog, SessionError> {
     if opening.era == Some(Era::Legacy) {
         return handshake::initialize(core, &opening.capabilities, core.timeouts.start()).await;
     }
@@ -50,10 +52,7 @@ pub(crate) async fn open(
     for _ in 0..2 {
         let verdict = match &core.link {
             SessionTransport::Line(_) if known => classify_response(&ask(core).await?)?,
-            SessionTransport::Line(_) => match probe_or_initialize(core, opening).await? {
-                ProbeOutcome::Answered(verdict) => verdict,
-                ProbeOutcome::Initialized(welcome) => return Ok(welcome),
-            },
+            SessionTransport::Line(_) => probe_or_initialize(core, opening).await?,
             SessionTransport::Http(link) => post_probe(core, link).await?,
         };
         match verdict {
@@ -61,6 +60,7 @@ pub(crate) async fn open(
                 core.set_revision(welcome.protocol);
                 return Ok(welcome);
             }
+            ProbeVerdict::Initialized(welcome) => return Ok(welcome),
             ProbeVerdict::Legacy if known => {
                 let changed = "the server was modern before and no longer answers like one";
                 return Err(SessionError::Protocol(changed.into()));
@@ -81,7 +81,7 @@ async fn initialize_legacy(
     core: &Arc<SessionCore>,
     opening: &SessionOptions,
     patience: Duration,
-) -> Result<HandshakeResult, SessionError> {
+) -> Result<Catalog, SessionError> {
     let welcome = handshake::initialize(core, &opening.capabilities, patience).await;
     match (&core.link, welcome) {
         // A new connection would take as long again.
@@ -109,22 +109,16 @@ async fn ask(core: &Arc<SessionCore>) -> Result<Frame, SessionError> {
     exchange::request(core, leg, method::SERVER_DISCOVER, Some(&params.concat())).await
 }
 
-/// The outcome of the probe on a pipe.
-enum ProbeOutcome {
-    Answered(ProbeVerdict),
-    Initialized(HandshakeResult),
-}
-
 /// Sends the probe on a pipe, and `initialize` if the server stays silent.
 async fn probe_or_initialize(
     core: &Arc<SessionCore>,
     opening: &SessionOptions,
-) -> Result<ProbeOutcome, SessionError> {
+) -> Result<ProbeVerdict, SessionError> {
     let mut asked = pin!(ask(core).fuse());
     match tokio::time::timeout(PROBE_TIMEOUT, &mut asked).await {
-        Ok(Ok(answer)) => return classify_response(&answer).map(ProbeOutcome::Answered),
+        Ok(Ok(answer)) => return classify_response(&answer),
         // The answer is invalid, but the server is alive.
-        Ok(Err(SessionError::Wire(_))) => return Ok(ProbeOutcome::Answered(ProbeVerdict::Legacy)),
+        Ok(Err(SessionError::Wire(_))) => return Ok(ProbeVerdict::Legacy),
         Ok(Err(SessionError::TimedOut(_))) | Err(_) => {}
         Ok(Err(error)) => return Err(reopen(Era::Legacy, error)),
     }
@@ -143,7 +137,7 @@ async fn probe_or_initialize(
         },
     };
     match greeted {
-        Ok(welcome) => Ok(ProbeOutcome::Initialized(welcome)),
+        Ok(welcome) => Ok(ProbeVerdict::Initialized(welcome)),
         // The server was slow to start, and may exit because of `initialize`.
         Err(error) if is_modern => Err(reopen(Era::Modern, error)),
         Err(error) => Err(error),
@@ -251,14 +245,14 @@ fn texts(object: &[u8], key: &str) -> Option<Vec<String>> {
     array.starts_with(b"[").then(|| texts.map(|text| text.into_owned()).collect())
 }
 
-fn parse_handshake(result: &[u8]) -> HandshakeResult {
+fn parse_handshake(result: &[u8]) -> Catalog {
     let at = |path: &[&str]| scan::pointer(result, path).map(|span| span.slice(result));
     let info = at(&["_meta", toolgate_wire::meta::SERVER_INFO]).or_else(|| at(&["serverInfo"]));
     let object = |raw: Option<&[u8]>| raw.unwrap_or(b"{}").to_vec().into();
-    HandshakeResult {
-        protocol: MODERN_REVISION,
+    Catalog {
         capabilities: object(at(&["capabilities"])),
         server_info: object(info),
         instructions: scan::member_text(result, "instructions").map(|text| text.into_owned()),
+        ..Catalog::empty(MODERN_REVISION)
     }
 }

@@ -119,14 +119,9 @@ impl DetachedValues {
         self.resolve_placeholder(value).map_or(value.len() as u64, |hole| u64::from(hole.len))
     }
 
-    /// Splits `text` into chunks, with a chunk of its own for each placeholder.
-    pub fn chunks(self: &Arc<Self>, text: Bytes) -> MessageChunks {
-        MessageChunks { detached: self.clone(), rest: text, next: None }
-    }
-
     /// Returns the length of `text` with its placeholders filled in.
     pub fn expanded_len(self: &Arc<Self>, text: &Bytes) -> u64 {
-        self.chunks(text.clone()).total_len()
+        MessageChunks::new(text.clone(), Some(self.clone())).total_len()
     }
 
     /// Returns all removed values.
@@ -181,12 +176,17 @@ pub enum MessageChunk {
 /// Iterates over the chunks of a text.
 #[derive(Debug, Clone)]
 pub struct MessageChunks {
-    detached: Arc<DetachedValues>,
+    detached: Option<Arc<DetachedValues>>,
     rest: Bytes,
     next: Option<DetachedValue>,
 }
 
 impl MessageChunks {
+    /// Splits `text`, with a chunk of its own for each placeholder of the removed values.
+    pub fn new(text: Bytes, detached: Option<Arc<DetachedValues>>) -> Self {
+        Self { detached, rest: text, next: None }
+    }
+
     /// Returns the length of all chunks that are left, placeholders filled in.
     pub fn total_len(&self) -> u64 {
         let len = |chunk| match chunk {
@@ -202,8 +202,8 @@ impl MessageChunks {
     }
 
     /// Returns the removed values of the message.
-    pub fn detached_values(&self) -> &Arc<DetachedValues> {
-        &self.detached
+    pub fn detached_values(&self) -> Option<&Arc<DetachedValues>> {
+        self.detached.as_ref()
     }
 }
 
@@ -217,7 +217,8 @@ impl Iterator for MessageChunks {
         if self.rest.is_empty() {
             return None;
         }
-        let Some((from, to, hole)) = self.detached.find_placeholder(&self.rest) else {
+        let found = self.detached.as_ref().and_then(|it| it.find_placeholder(&self.rest));
+        let Some((from, to, hole)) = found else {
             return Some(MessageChunk::Text(std::mem::take(&mut self.rest)));
         };
         let mut text = self.rest.split_to(to.min(self.rest.len()));
@@ -260,10 +261,10 @@ mod tests {
             format!("[\"{name}1\"]"),
         ] {
             let text = Bytes::from(amid);
-            let pieces: Vec<_> = detached.chunks(text.clone()).collect();
+            let pieces: Vec<_> = MessageChunks::new(text.clone(), Some(detached.clone())).collect();
             assert_eq!(pieces, [MessageChunk::Text(text.clone())], "{text:?}");
             let both = Bytes::from([&text[..], value.as_bytes()].concat());
-            let pieces: Vec<_> = detached.chunks(both).collect();
+            let pieces: Vec<_> = MessageChunks::new(both, Some(detached.clone())).collect();
             assert_eq!(pieces, [MessageChunk::Text(text), MessageChunk::Detached(hole)]);
         }
     }

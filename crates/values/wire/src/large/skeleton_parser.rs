@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::detached::{DetachedValue, DetachedValueKind, PlaceholderToken};
 use super::json_state::{self, JsonState};
 use super::utf8_validator::Utf8Validator;
-use crate::{Frame, MessageLimits, WireError, WireErrorKind, swar};
+use crate::{Frame, MessageLimits, WireError, WireErrorKind, scanner::offset, swar};
 
 /// The size in bytes above which a `structuredContent` value is removed as a whole.
 const SUBTREE: usize = 64 << 10;
@@ -108,10 +108,6 @@ fn max_string_len(skeleton: usize) -> usize {
         0x4_0000..0x10_0000 => 4 << 10,
         _ => 256,
     }
-}
-
-fn offset(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 impl SkeletonParser {

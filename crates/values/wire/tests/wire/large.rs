@@ -7,8 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use proptest::{collection::vec, prelude::*, sample::Index};
 use toolgate_wire::large::{
-    DetachedValueKind, DetachedValues, LargeResponseReader, MessageChunk, MessageSkeleton,
-    PlaceholderToken, SkeletonError, SkeletonParser,
+    DetachedValueKind, DetachedValues, LargeResponseReader, MessageChunk, MessageChunks,
+    MessageSkeleton, PlaceholderToken, SkeletonError, SkeletonParser,
 };
 use toolgate_wire::{Frame, MessageLimits, WireErrorKind, scan};
 
@@ -56,7 +56,7 @@ fn aside(message: &[u8], sifted: &MessageSkeleton) -> Arc<DetachedValues> {
 
 fn refilled(aside: &Arc<DetachedValues>, skeleton: &Bytes) -> Vec<u8> {
     let mut whole = Vec::new();
-    for piece in aside.chunks(skeleton.clone()) {
+    for piece in MessageChunks::new(skeleton.clone(), Some(aside.clone())) {
         match piece {
             MessageChunk::Text(text) => whole.extend_from_slice(&text),
             MessageChunk::Detached(hole) => {

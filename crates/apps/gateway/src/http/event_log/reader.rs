@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use toolgate_transport::chunked_message::OutgoingMessage;
 
 use super::{STANDALONE, SessionEventLog, wake};
-use crate::http::stream::{self, EventSource};
+use crate::http::stream::EventSource;
 
 /// Reads one stream for one connection. Dropping it does not change the events in the stream.
 pub(crate) struct EventLogReader {
@@ -15,8 +14,6 @@ pub(crate) struct EventLogReader {
     pub(super) stream: u64,
     pub(super) key: u64,
     pub(super) cursor: u64,
-    /// The event that is being sent.
-    pub(super) sending: OutgoingMessage,
 }
 
 impl EventLogReader {
@@ -27,7 +24,7 @@ impl EventLogReader {
 
     /// Returns how many readers the stream has, including this one.
     pub(crate) fn reader_count(&self) -> usize {
-        self.log.streams.lock().get(self.stream).map_or(0, |stream| stream.readers.len())
+        self.log.streams.lock().open.get(&self.stream).map_or(0, |stream| stream.readers.len())
     }
 }
 
@@ -36,12 +33,9 @@ impl EventSource for EventLogReader {
         Some(format!("{}-{}", self.stream, self.cursor))
     }
 
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(chunk) = stream::next_chunk(&mut self.sending) {
-            return Poll::Ready(Some(chunk));
-        }
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<OutgoingMessage>> {
         let mut streams = self.log.streams.lock();
-        let Some(stream) = streams.get(self.stream) else { return Poll::Ready(None) };
+        let Some(stream) = streams.open.get_mut(&self.stream) else { return Poll::Ready(None) };
         let delivered = stream.delivered;
         if let Some(newest) = stream.readers.last_mut().filter(|newest| newest.key == self.key) {
             if std::mem::take(&mut newest.superseded) {
@@ -50,8 +44,7 @@ impl EventSource for EventLogReader {
             if let Some((number, event)) = stream.event_after(self.cursor) {
                 self.cursor = number;
                 stream.delivered = delivered.max(number);
-                self.sending = event;
-                return Poll::Ready(stream::next_chunk(&mut self.sending));
+                return Poll::Ready(Some(event));
             }
         }
         if stream.finished {
@@ -67,7 +60,7 @@ impl EventSource for EventLogReader {
 impl Drop for EventLogReader {
     fn drop(&mut self) {
         let mut streams = self.log.streams.lock();
-        let Some(stream) = streams.get(self.stream) else { return };
+        let Some(stream) = streams.open.get_mut(&self.stream) else { return };
         stream.readers.retain(|reader| reader.key != self.key);
         if stream.readers.is_empty() {
             stream.all_left.send_replace(true);

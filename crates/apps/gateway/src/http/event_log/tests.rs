@@ -11,7 +11,8 @@ fn drain(reader: &mut EventLogReader) -> (Vec<String>, bool) {
     let mut data = Vec::new();
     loop {
         match poll_fn(|context| reader.poll_next(context)).now_or_never() {
-            Some(Some(event)) => {
+            Some(Some(mut event)) => {
+                let event = event.next_chunk().unwrap().unwrap();
                 let text = String::from_utf8(event.to_vec()).unwrap();
                 let line = text.lines().find_map(|line| line.strip_prefix("data: "));
                 data.push(line.unwrap().to_owned());

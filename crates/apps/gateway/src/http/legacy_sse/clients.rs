@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 
 use super::MESSAGES_PATH;
@@ -105,7 +106,7 @@ impl SseClients {
 }
 
 impl EventSource for SseClientGuard {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<OutgoingMessage>> {
         self.client.outbox.poll_next(context)
     }
 }

@@ -1,15 +1,13 @@
 //! The queue of events for the stream of one client.
 
 use std::collections::VecDeque;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
-use bytes::Bytes;
-use parking_lot::{Mutex, MutexGuard};
 use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_transport::sse;
 
 use crate::exchange::MessageSink;
-use crate::http::stream;
+use crate::polled_state::PolledState;
 
 /// How many bytes may wait for a client that does not read. A single message may be larger.
 const MAX_WAITING_BYTES: usize = 64 << 20;
@@ -17,64 +15,51 @@ const MAX_WAITING_BYTES: usize = 64 << 20;
 /// The events that wait for a client's stream, in order.
 #[derive(Default)]
 pub(super) struct SseOutbox {
-    state: Mutex<SseOutboxState>,
+    state: PolledState<SseOutboxState>,
 }
 
-/// The queue itself and its reader.
+/// The queue itself.
 #[derive(Default)]
 struct SseOutboxState {
     events: VecDeque<OutgoingMessage>,
     bytes: usize,
-    /// The event that is being sent.
-    sending: OutgoingMessage,
     closed: bool,
-    waker: Option<Waker>,
 }
 
 impl SseOutbox {
     /// Closes the queue. Events that already wait are still sent.
     pub(super) fn close(&self) {
-        let mut state = self.state.lock();
-        state.closed = true;
-        wake(state);
+        self.state.update(|state| state.closed = true);
     }
 
     /// Returns the next event, or `None` at the end.
-    pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Bytes>> {
-        let mut state = self.state.lock();
-        if let Some(chunk) = stream::next_chunk(&mut state.sending) {
-            return Poll::Ready(Some(chunk));
-        }
-        if let Some(event) = state.events.pop_front() {
-            state.bytes -= event.held_bytes();
-            state.sending = event;
-            return Poll::Ready(stream::next_chunk(&mut state.sending));
-        }
-        if state.closed {
-            return Poll::Ready(None);
-        }
-        state.waker = Some(context.waker().clone());
-        Poll::Pending
+    pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<OutgoingMessage>> {
+        self.state.poll(context, |state| match state.events.pop_front() {
+            Some(event) => {
+                state.bytes -= event.held_bytes();
+                Some(Some(event))
+            }
+            None => state.closed.then_some(None),
+        })
     }
 
     /// Adds an encoded event.
     pub(super) fn push(&self, event: OutgoingMessage) {
-        let mut state = self.state.lock();
-        if state.closed {
-            return;
-        }
-        if !state.events.is_empty() && state.bytes + event.held_bytes() > MAX_WAITING_BYTES {
-            // A dropped message could be an answer that the client waits for, so the stream ends
-            // instead.
-            tracing::warn!(target: "toolgate::gateway", "closed a stream that is not read");
-            state.events.clear();
-            state.bytes = 0;
-            state.closed = true;
-        } else {
-            state.bytes += event.held_bytes();
-            state.events.push_back(event);
-        }
-        wake(state);
+        self.state.update(|state| {
+            let bytes = state.bytes + event.held_bytes();
+            if state.closed {
+                return;
+            }
+            if !state.events.is_empty() && bytes > MAX_WAITING_BYTES {
+                // A dropped message could be an answer that the client waits for, so the stream
+                // ends instead.
+                tracing::warn!(target: "toolgate::gateway", "closed a stream that is not read");
+                *state = SseOutboxState { closed: true, ..SseOutboxState::default() };
+            } else {
+                state.bytes = bytes;
+                state.events.push_back(event);
+            }
+        });
     }
 }
 
@@ -84,20 +69,17 @@ impl MessageSink for SseOutbox {
     }
 }
 
-fn wake(mut state: MutexGuard<'_, SseOutboxState>) {
-    let reader = state.waker.take();
-    drop(state);
-    if let Some(reader) = reader {
-        reader.wake();
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::task::Waker;
+
+    use bytes::Bytes;
+
     use super::*;
 
     fn next(outbox: &SseOutbox) -> Poll<Option<Bytes>> {
-        outbox.poll_next(&Context::from_waker(Waker::noop()))
+        let next = outbox.poll_next(&Context::from_waker(Waker::noop()));
+        next.map(|event| event.and_then(|mut event| event.next_chunk().unwrap()))
     }
 
     #[test]

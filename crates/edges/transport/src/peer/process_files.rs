@@ -1,10 +1,8 @@
-//! Linux: reads process information from `/proc`.
+//! Reads process information from `/proc`. Only Linux has it.
 
 use std::fs;
 
 use super::PeerProcess;
-
-pub(super) use super::sock_diag::socket;
 
 /// One process as `/proc` shows it.
 pub(super) struct ProcessInfo {
