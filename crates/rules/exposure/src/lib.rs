@@ -166,7 +166,7 @@ pub fn exposure(offers: &[ServerOffer<'_>], terms: &ExposureOptions<'_>) -> Expo
     let mut exposure = Exposure::default();
     let mut judged = evaluate::evaluate_all(&offers, terms, &mut exposure.findings);
     exposure.names = names(&offers, &judged, terms);
-    exposure.findings.extend(exposure.names.notes().iter().cloned());
+    exposure.findings.extend(exposure.names.notes.iter().cloned());
     apply_names(&mut judged, &offers, &exposure.names);
     deferral::defer(&mut judged, terms, &mut exposure);
     exposure.entries = judged.into_iter().map(|judged| judged.entry).collect();
@@ -198,7 +198,7 @@ fn names(
 /// Sets the exposed names. A capability without a name becomes hidden.
 fn apply_names(judged: &mut [ExposureDraft], offers: &[&ServerOffer<'_>], names: &ExposedNames) {
     let quarantined: HashMap<_, _> =
-        names.quarantined().iter().map(|(id, reason)| (id, reason)).collect();
+        names.quarantined.iter().map(|(id, reason)| (id, reason)).collect();
     for judged in judged {
         let row = &mut judged.entry;
         row.exposed = names.name_of(&row.id).map(Arc::from);

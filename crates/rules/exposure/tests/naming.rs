@@ -108,7 +108,7 @@ fn without_prefix_names_stay_as_written_until_they_collide() {
     assert_eq!(name(&exposed, &ids[3]), "_");
     let told = "tool a/same and tool b/same would all be named \"same\"; a digest or an \
                 alias tells them apart";
-    assert_eq!(exposed.notes(), [told]);
+    assert_eq!(exposed.notes, [told]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn an_unusable_name_is_quarantined_and_harms_nobody() {
     let ids =
         [tool("a", "x\u{202e}y"), tool("a", ""), tool("a", "fine"), tool("a", &"n".repeat(257))];
     let exposed = exposed(&ids, PrefixMode::Always);
-    assert_eq!(exposed.quarantined().len(), 3);
+    assert_eq!(exposed.quarantined.len(), 3);
     assert_eq!(exposed.name_of(&ids[0]), None);
     assert_eq!(name(&exposed, &ids[2]), "a__fine");
 }

@@ -65,7 +65,7 @@ proptest! {
         style in style(),
     ) {
         let exposed = expose(&claims(&ids), &[], &style);
-        let quarantined: BTreeSet<_> = exposed.quarantined().iter().map(|(id, _)| id).collect();
+        let quarantined: BTreeSet<_> = exposed.quarantined.iter().map(|(id, _)| id).collect();
         for (id, name) in table(&exposed, &ids) {
             prop_assert_eq!(name.is_none(), quarantined.contains(&id));
             let Some(name) = name else { continue };

@@ -9,72 +9,58 @@ use toolgate_wire::words;
 /// The length of an excerpt, in characters.
 const EXCERPT: usize = 120;
 
-/// The kind of a finding. Its string form is stable, so scripts may match it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FindingCode {
-    /// Invisible characters, or characters that change how others are displayed.
-    HiddenCharacters,
-    /// Such characters in a property name, where they cannot be removed.
-    HiddenKey,
-    /// Text behind a long run of white space that moves it out of sight.
-    Padded,
-    /// A long run of base64.
-    Encoded,
-    /// Markup that imitates a system or user message.
-    FalseVoice,
-    /// An order to ignore other instructions.
-    Overrides,
-    /// An order to hide something from the user.
-    Conceals,
-    /// An order to act before, after or instead of calls of other tools.
-    Intrudes,
-    /// An order to read or pass on files or values that contain secrets.
-    ReadsSecrets,
-    /// An order to send conversations or secrets elsewhere.
-    SendsAway,
-    /// A mention of another server or its tool.
-    NamesOther,
-    /// A name that can be mistaken for a name of another server.
-    LooksAlike,
-    /// A name with letters of several scripts.
-    MixedScripts,
-    /// A form that asks for a secret.
-    AsksForSecret,
+words! {
+    /// The kind of a finding. Its string form is stable, so scripts may match it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum FindingCode {
+        /// Invisible characters, or characters that change how others are displayed.
+        HiddenCharacters = "hidden-characters",
+        /// Such characters in a property name, where they cannot be removed.
+        HiddenKey = "hidden-key",
+        /// Text behind a long run of white space that moves it out of sight.
+        Padded = "padded",
+        /// A long run of base64.
+        Encoded = "encoded",
+        /// Markup that imitates a system or user message.
+        FalseVoice = "false-voice",
+        /// An order to ignore other instructions.
+        Overrides = "overrides",
+        /// An order to hide something from the user.
+        Conceals = "conceals",
+        /// An order to act before, after or instead of calls of other tools.
+        Intrudes = "intrudes",
+        /// An order to read or pass on files or values that contain secrets.
+        ReadsSecrets = "reads-secrets",
+        /// An order to send conversations or secrets elsewhere.
+        SendsAway = "sends-away",
+        /// A mention of another server or its tool.
+        NamesOther = "names-other",
+        /// A name that can be mistaken for a name of another server.
+        LooksAlike = "looks-alike",
+        /// A name with letters of several scripts.
+        MixedScripts = "mixed-scripts",
+        /// A form that asks for a secret.
+        AsksForSecret = "asks-for-secret",
+    }
 }
-
-/// All codes in the order of the documentation, with their string forms and severities.
-const CODES: [(FindingCode, &str, FindingSeverity); 14] = [
-    (FindingCode::HiddenCharacters, "hidden-characters", FindingSeverity::Medium),
-    (FindingCode::HiddenKey, "hidden-key", FindingSeverity::High),
-    (FindingCode::Padded, "padded", FindingSeverity::Low),
-    (FindingCode::Encoded, "encoded", FindingSeverity::Low),
-    (FindingCode::FalseVoice, "false-voice", FindingSeverity::High),
-    (FindingCode::Overrides, "overrides", FindingSeverity::High),
-    (FindingCode::Conceals, "conceals", FindingSeverity::Medium),
-    (FindingCode::Intrudes, "intrudes", FindingSeverity::Low),
-    (FindingCode::ReadsSecrets, "reads-secrets", FindingSeverity::Medium),
-    (FindingCode::SendsAway, "sends-away", FindingSeverity::High),
-    (FindingCode::NamesOther, "names-other", FindingSeverity::Low),
-    (FindingCode::LooksAlike, "looks-alike", FindingSeverity::Medium),
-    (FindingCode::MixedScripts, "mixed-scripts", FindingSeverity::High),
-    (FindingCode::AsksForSecret, "asks-for-secret", FindingSeverity::High),
-];
 
 impl FindingCode {
-    /// Returns the stable string form.
-    pub fn as_str(self) -> &'static str {
-        CODES[self as usize].1
-    }
-
     /// Returns the default severity.
     pub fn severity(self) -> FindingSeverity {
-        CODES[self as usize].2
-    }
-}
-
-impl fmt::Display for FindingCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        match self {
+            Self::Padded | Self::Encoded | Self::Intrudes | Self::NamesOther => {
+                FindingSeverity::Low
+            }
+            Self::HiddenCharacters | Self::Conceals | Self::ReadsSecrets | Self::LooksAlike => {
+                FindingSeverity::Medium
+            }
+            Self::HiddenKey
+            | Self::FalseVoice
+            | Self::Overrides
+            | Self::SendsAway
+            | Self::MixedScripts
+            | Self::AsksForSecret => FindingSeverity::High,
+        }
     }
 }
 
@@ -154,10 +140,10 @@ mod tests {
 
     #[test]
     fn codes_are_words_and_all_different() {
-        let mut words: Vec<_> = CODES.iter().map(|(code, ..)| code.as_str()).collect();
+        let mut words: Vec<_> = FindingCode::ALL.iter().map(|code| code.as_str()).collect();
         words.sort_unstable();
         words.dedup();
-        assert_eq!(words.len(), CODES.len());
+        assert_eq!(words.len(), FindingCode::ALL.len());
         assert!(words.iter().all(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-')));
     }
 }

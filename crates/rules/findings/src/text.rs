@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 use toolgate_model::is_invisible;
 
-pub use invisible_scan::{HiddenCharDetector, decode_escape, find_invisible};
+pub use invisible_scan::{HiddenCharDetector, decode_char, decode_escape, find_invisible};
 
 use scripts::{
     FLAGS, is_ideograph, is_joining, is_keycap, is_mongolian, is_operator, is_pictograph,

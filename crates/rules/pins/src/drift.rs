@@ -61,19 +61,17 @@ pub fn compare_definitions(
         (Some(before @ CanonicalJson::Object(_)), Some(now @ CanonicalJson::Object(_))) => {
             drift.compare_members(&before, &now)
         }
-        _ => drift.add(RawDifference {
-            code: "unreadable",
-            pointer: String::new(),
-            severity: DiagnosticSeverity::Error,
-            text: "the old or the new definition is not unambiguous JSON".into(),
-            values: ValueChange::default(),
-        }),
+        _ => {
+            let text = "the old or the new definition is not unambiguous JSON".to_owned();
+            drift.add("unreadable", DiagnosticSeverity::Error, "", text, ValueChange::default());
+        }
     }
     drift.changes
 }
 
-/// The maximum number of reported differences.
+/// The maximum number of reported differences, and the code of the one after them.
 const MAX_DIFFERENCES: usize = 1_000;
+const MORE: &str = "more-changed";
 /// The maximum number of compared members. A small hostile schema can cause many comparisons.
 const MAX_COMPARED_MEMBERS: usize = 200_000;
 
@@ -94,15 +92,6 @@ pub fn compare_instructions(before: &str, now: &str) -> Option<DefinitionDiffere
 pub(crate) struct DifferenceCollector {
     changes: Vec<DefinitionDifference>,
     compared_members: usize,
-}
-
-/// A difference whose values are not yet formatted for display.
-pub(crate) struct RawDifference<'a> {
-    pub(crate) code: &'static str,
-    pub(crate) pointer: String,
-    pub(crate) severity: DiagnosticSeverity,
-    pub(crate) text: String,
-    pub(crate) values: ValueChange<'a>,
 }
 
 /// The old and the new value of a member.
@@ -134,26 +123,25 @@ impl<'a> ValueChange<'a> {
 }
 
 impl DifferenceCollector {
-    pub(crate) fn add(&mut self, found: RawDifference<'_>) {
-        let found = match self.changes.len() {
-            MAX_DIFFERENCES => RawDifference {
-                code: "more-changed",
-                pointer: String::new(),
-                severity: DiagnosticSeverity::Warning,
-                text: "there are more differences than are listed".to_owned(),
-                values: ValueChange::default(),
-            },
-            count if count > MAX_DIFFERENCES => return,
-            _ => found,
-        };
-        self.changes.push(DefinitionDifference {
-            code: found.code,
-            pointer: toolgate_model::escape_invisible_lines(&found.pointer),
-            severity: found.severity,
-            text: found.text,
-            before: found.values.was.map(display_json),
-            after: found.values.is.map(display_json),
-        });
+    /// Adds a difference. The last one says that there are more.
+    pub(crate) fn add(
+        &mut self,
+        code: &'static str,
+        severity: DiagnosticSeverity,
+        pointer: &str,
+        text: String,
+        values: ValueChange<'_>,
+    ) {
+        let is_listed = self.changes.len() < MAX_DIFFERENCES;
+        if is_listed || code == MORE {
+            let pointer = toolgate_model::escape_invisible_lines(pointer);
+            let (before, after) = (values.was.map(display_json), values.is.map(display_json));
+            let found = DefinitionDifference { code, pointer, severity, text, before, after };
+            self.changes.push(found);
+        } else if self.changes.len() == MAX_DIFFERENCES {
+            let text = "there are more differences than are listed".to_owned();
+            self.add(MORE, DiagnosticSeverity::Warning, "", text, ValueChange::default());
+        }
     }
 
     /// Counts the members that are about to be compared. Returns false if the limit is exceeded.
@@ -190,7 +178,7 @@ impl DifferenceCollector {
             _ => ("other-changed", DiagnosticSeverity::Warning),
         };
         let text = format!("{} was {}", quote_name(member), values.verb());
-        self.add(RawDifference { code, pointer, severity, text, values });
+        self.add(code, severity, &pointer, text, values);
     }
 
     fn annotations(&mut self, pointer: String, values: ValueChange<'_>) {
@@ -210,8 +198,7 @@ impl DifferenceCollector {
             let (from, to) = (describe_value(values.was), describe_value(values.is));
             let text = format!("annotation {} changed from {from} to {to}", quote_name(&name));
             let pointer = child_pointer(&pointer, key);
-            let code = "annotation-changed";
-            self.add(RawDifference { code, pointer, severity, text, values });
+            self.add("annotation-changed", severity, &pointer, text, values);
         }
     }
 }

@@ -230,9 +230,13 @@ impl LockedServer {
     /// Adds the digest of a definition. If a name occurs twice, the first one counts, as it does
     /// for callers.
     pub fn add(&mut self, kind: CapabilityKind, name: &str, digest: Digest) {
-        if let Some(all) = self.of_kind_mut(kind) {
-            all.entry(name.to_owned()).or_insert(digest);
-        }
+        let all = match kind {
+            CapabilityKind::Tool => &mut self.tools,
+            CapabilityKind::Template => &mut self.templates,
+            CapabilityKind::Prompt => &mut self.prompts,
+            CapabilityKind::Resource | CapabilityKind::Method => return,
+        };
+        all.entry(name.to_owned()).or_insert(digest);
     }
 
     /// Returns the digest of a definition.
@@ -247,15 +251,6 @@ impl LockedServer {
             CapabilityKind::Tool => Some(&self.tools),
             CapabilityKind::Template => Some(&self.templates),
             CapabilityKind::Prompt => Some(&self.prompts),
-            CapabilityKind::Resource | CapabilityKind::Method => None,
-        }
-    }
-
-    fn of_kind_mut(&mut self, kind: CapabilityKind) -> Option<&mut BTreeMap<String, Digest>> {
-        match kind {
-            CapabilityKind::Tool => Some(&mut self.tools),
-            CapabilityKind::Template => Some(&mut self.templates),
-            CapabilityKind::Prompt => Some(&mut self.prompts),
             CapabilityKind::Resource | CapabilityKind::Method => None,
         }
     }

@@ -8,7 +8,8 @@ use toolgate_model::{CapabilityId, CapabilityKind};
 
 use crate::condition::CallArguments;
 use crate::decide::{PolicyDefaults, evaluate};
-use crate::prefilter::{RuleCandidates, RulePrefilter};
+use crate::pattern_index::RuleNumbers;
+use crate::prefilter::RulePrefilter;
 use crate::rule::{Rule, RulePrecedence};
 use crate::{Decision, PolicyFacts, PolicyQuery};
 
@@ -58,7 +59,7 @@ impl CapabilityRules {
             let find = || self.prefilter.candidates(query, &arguments);
             // Most capabilities have few rules, so the arguments are often not needed.
             let candidates = (!rules.is_empty()).then(|| candidates.get_or_init(find))?;
-            self.find_rule(rules, candidates, query, &arguments)
+            self.find_rule(rules, candidates.as_ref(), query, &arguments)
         };
         evaluate(find, &self.settings, self.kind, facts).decision
     }
@@ -66,14 +67,14 @@ impl CapabilityRules {
     fn find_rule<'p: 'a, 'a>(
         &'p self,
         rules: Range<u32>,
-        candidates: &RuleCandidates,
+        candidates: Option<&RuleNumbers>,
         query: &PolicyQuery<'_>,
         arguments: &CallArguments<'a>,
     ) -> Option<&'p Rule> {
         let holds = |rule: &&'p Rule| rule.holds(query, arguments);
         match candidates {
-            RuleCandidates::All => rules.filter_map(|number| self.rule(number)).find(holds),
-            RuleCandidates::Some(found) => {
+            None => rules.filter_map(|number| self.rule(number)).find(holds),
+            Some(found) => {
                 let always = self.find_in_range(&self.prefilter.always, &rules, holds);
                 let before = rules.start..always.unwrap_or(rules.end);
                 let found = self.find_in_range(found, &before, holds);

@@ -7,7 +7,7 @@ use toolgate_model::{ApprovalMode, CapabilityKind, ConfigScope, Effect, Origin, 
 use toolgate_wire::words;
 
 use crate::rule::{Rule, RulePrecedence};
-use crate::{Decision, DecisionReason, PolicyFacts};
+use crate::{Decision, DecisionExplanation, DecisionReason, PolicyFacts};
 
 /// The settings that apply if no rule matches.
 #[derive(Debug, Clone, Default)]
@@ -50,26 +50,20 @@ words! {
     }
 }
 
-/// A decision, the step that made it, and the decision before it was tightened by taint.
-pub(crate) struct PolicyOutcome<'p> {
-    pub step: DecisionStep,
-    pub base_decision: Decision<'p>,
-    pub decision: Decision<'p>,
-}
-
-/// Decides a call. `find` returns the first applicable rule of a precedence.
+/// Decides a call. `find` returns the first applicable rule of a precedence. The explanation does
+/// not list rules yet.
 pub(crate) fn evaluate<'p>(
     find: impl Fn(RulePrecedence) -> Option<&'p Rule>,
     settings: &'p PolicyDefaults,
     kind: CapabilityKind,
     facts: &PolicyFacts<'_>,
-) -> PolicyOutcome<'p> {
+) -> DecisionExplanation<'p> {
     let (step, base) = decide_by_rules(find, settings, kind, facts);
     let mut decision = base.clone();
     if decision.effect == Effect::Allow && taint_requires_ask(settings, kind, facts) {
         decision = Decision { effect: Effect::Ask, reason: DecisionReason::Tainted };
     }
-    PolicyOutcome { step, base_decision: base, decision }
+    DecisionExplanation { decision, step, base_decision: base, rules: Vec::new() }
 }
 
 fn decide_by_rules<'p>(
@@ -100,10 +94,8 @@ fn decide_by_rules<'p>(
     if let Some(grant) = facts.grant {
         return by(DecisionStep::Grant, Effect::Allow, DecisionReason::Granted(grant.to_owned()));
     }
-    if let Some((step, effect, because)) =
-        is_tool.then(|| decide_by_declaration(facts, asks)).flatten()
-    {
-        return by(step, effect, because);
+    if let Some(decided) = is_tool.then(|| decide_by_declaration(facts, asks)).flatten() {
+        return decided;
     }
     if let Some(found) = find(RulePrecedence::UserAsk).filter(|_| asks) {
         return rule(DecisionStep::UserAsk, found);
@@ -135,27 +127,33 @@ fn is_call(kind: CapabilityKind) -> bool {
 fn decide_by_declaration<'p>(
     facts: &PolicyFacts<'_>,
     asks: bool,
-) -> Option<(DecisionStep, Effect, DecisionReason<'p>)> {
+) -> Option<(DecisionStep, Decision<'p>)> {
     let own = |origin: &&Origin| origin.scope != ConfigScope::Project;
     let entry = facts.approval.map(|(approval, origin)| {
-        let wants = match approval {
-            ApprovalMode::Always => true,
-            ApprovalMode::Never => false,
-            ApprovalMode::Auto | ApprovalMode::Writes => !facts.read_only,
-        };
-        (wants, origin, DecisionReason::Entry(approval, origin.clone()))
+        let reason = DecisionReason::Entry(approval, origin.clone());
+        (Decision { effect: entry_effect(approval, facts), reason }, origin)
     });
     match (entry, facts.trust.filter(own)) {
-        (Some((true, _, because)), _) if asks => {
-            Some((DecisionStep::EntryAsk, Effect::Ask, because))
+        (Some((decision, _)), _) if asks && decision.effect == Effect::Ask => {
+            Some((DecisionStep::EntryAsk, decision))
         }
         (_, Some(trust)) => {
-            Some((DecisionStep::Trust, Effect::Allow, DecisionReason::Trusted(trust.clone())))
+            let reason = DecisionReason::Trusted(trust.clone());
+            Some((DecisionStep::Trust, Decision { effect: Effect::Allow, reason }))
         }
-        (Some((false, origin, because)), None) if own(&origin) => {
-            Some((DecisionStep::EntryAllow, Effect::Allow, because))
+        (Some((decision, origin)), None) if decision.effect == Effect::Allow && own(&origin) => {
+            Some((DecisionStep::EntryAllow, decision))
         }
         _ => None,
+    }
+}
+
+/// Returns what the `approval` of a server's entry says about a call.
+pub(crate) fn entry_effect(approval: ApprovalMode, facts: &PolicyFacts<'_>) -> Effect {
+    match approval {
+        ApprovalMode::Never => Effect::Allow,
+        ApprovalMode::Auto | ApprovalMode::Writes if facts.read_only => Effect::Allow,
+        ApprovalMode::Always | ApprovalMode::Auto | ApprovalMode::Writes => Effect::Ask,
     }
 }
 

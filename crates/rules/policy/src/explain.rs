@@ -2,13 +2,12 @@
 //!
 //! It checks all rules, not only those that could decide.
 
-use toolgate_model::{ApprovalMode, ConfigScope, Effect, Origin};
+use toolgate_model::{ConfigScope, Effect, Origin};
 use toolgate_wire::words;
 
 use crate::condition::CallArguments;
-use crate::decide::{DecisionStep, PolicyOutcome};
+use crate::decide::{DecisionStep, entry_effect};
 use crate::pattern::NamedCapability;
-use crate::rule::Rule;
 use crate::{Decision, DecisionReason, Policy, PolicyFacts, PolicyQuery};
 
 words! {
@@ -71,12 +70,9 @@ fn explain_declaration<'a>(
         decided,
     };
     let entry = facts.approval.map(|(approval, origin)| {
-        let reads =
-            matches!(approval, ApprovalMode::Auto | ApprovalMode::Writes) && facts.read_only;
-        let allows = approval == ApprovalMode::Never || reads;
-        let effect = if allows { Effect::Allow } else { Effect::Ask };
         let decided = matches!(step, DecisionStep::EntryAsk | DecisionStep::EntryAllow);
-        setting(effect, format!("approval = \"{}\"", approval.as_str()), origin, decided)
+        let text = format!("approval = \"{}\"", approval.as_str());
+        setting(entry_effect(approval, facts), text, origin, decided)
     });
     let trust = facts.trust.map(|origin| {
         setting(Effect::Allow, "trust = true".to_owned(), origin, step == DecisionStep::Trust)
@@ -91,7 +87,11 @@ impl Policy {
         query: &PolicyQuery<'_>,
         facts: &PolicyFacts<'_>,
     ) -> DecisionExplanation<'_> {
-        let PolicyOutcome { step, base_decision: base, decision } = self.evaluate(query, facts);
+        let explanation = self.evaluate(query, facts);
+        let decider = match explanation.base_decision.reason {
+            DecisionReason::Rule { text, .. } => Some(text),
+            _ => None,
+        };
         let named = NamedCapability::new(query.id, query.tags);
         let arguments = CallArguments::new(query.arguments);
         let about = self.rules.iter().filter(|rule| rule.is_about(&named));
@@ -102,19 +102,11 @@ impl Policy {
                 text: rule.text.clone(),
                 origin: rule.origin.clone(),
                 holds: rule.precedence.is_some() && rule.holds(query, &arguments),
-                decided: is_deciding_rule(rule, &base.reason),
+                decided: decider.is_some_and(|text| std::ptr::eq(text, rule.text.as_str())),
             })
-            .chain(explain_declaration(step, facts))
+            .chain(explain_declaration(explanation.step, facts))
             .collect();
         rules.sort_by_key(|rule| rule.layer);
-        DecisionExplanation { decision, step, base_decision: base, rules }
-    }
-}
-
-/// Returns true if this rule decided.
-fn is_deciding_rule(rule: &Rule, because: &DecisionReason<'_>) -> bool {
-    match because {
-        DecisionReason::Rule { text, .. } => std::ptr::eq(*text, rule.text.as_str()),
-        _ => false,
+        DecisionExplanation { rules, ..explanation }
     }
 }

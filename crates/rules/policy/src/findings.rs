@@ -137,27 +137,23 @@ fn is_within(one: &PatternReading, other: &PatternReading) -> bool {
             PatternReading::Pair { server, name, kinds },
             PatternReading::Pair { server: wide, name: any, kinds: all },
         ) => {
-            let served = wide == server || wide.is_any() || glob_covers(wide, server);
             let named = match (any, name) {
                 (None, _) => true,
-                (Some(any), Some(name)) => any == name || glob_covers(any, name),
+                (Some(any), Some(name)) => glob_covers(any, name),
                 (Some(_), None) => false,
             };
-            served && named && all.contains(*kinds)
+            (wide.is_any() || glob_covers(wide, server)) && named && all.contains(*kinds)
         }
         (PatternReading::Tag(parts), PatternReading::Tag(above)) => {
-            above.len() <= parts.len()
-                && above
-                    .iter()
-                    .zip(parts)
-                    .all(|(above, part)| above == part || glob_covers(above, part))
+            let mut pairs = above.iter().zip(parts);
+            above.len() <= parts.len() && pairs.all(|(above, part)| glob_covers(above, part))
         }
         (one, other) => one == other,
     }
 }
 
 fn glob_covers(wide: &crate::glob::Glob, narrow: &crate::glob::Glob) -> bool {
-    narrow.as_literal().is_some_and(|text| wide.matches(text))
+    wide == narrow || narrow.as_literal().is_some_and(|text| wide.matches(text))
 }
 
 /// Returns true if a rule can match a method. Servers do not list methods, so it is unknown which

@@ -11,12 +11,15 @@ use toolgate_model::{
 };
 
 use crate::condition::CallArguments;
-use crate::decide::{PolicyDefaults, PolicyOutcome, evaluate};
+use crate::decide::{PolicyDefaults, evaluate};
 use crate::pattern::{NamedCapability, RulePattern};
 use crate::resolution::{PatternResolution, resolve};
 use crate::rule::{MatchableClientNames, Rule, RulePrecedence};
 use crate::rule_index::RuleIndex;
-use crate::{CapabilityRules, Decision, InvalidRule, PolicyFacts, PolicyLayer, PolicyQuery};
+use crate::{
+    CapabilityRules, Decision, DecisionExplanation, InvalidRule, PolicyFacts, PolicyLayer,
+    PolicyQuery,
+};
 
 /// All rules, ready to decide. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -164,7 +167,7 @@ impl Policy {
         &self,
         query: &PolicyQuery<'_>,
         facts: &PolicyFacts<'_>,
-    ) -> PolicyOutcome<'_> {
+    ) -> DecisionExplanation<'_> {
         let named = NamedCapability::new(query.id, query.tags);
         let about: Vec<_> = self.rules_about(&named).collect();
         let arguments = CallArguments::new(query.arguments);

@@ -40,15 +40,6 @@ struct ArgumentPathIndex {
     lenient: RuleNumbers,
 }
 
-/// The rules to evaluate for a call.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum RuleCandidates {
-    /// All rules.
-    All,
-    /// These, in order, and those that are evaluated for every call.
-    Some(RuleNumbers),
-}
-
 impl RulePrefilter {
     /// Builds the index. Rules are numbered by their position.
     pub fn from_rules<'a>(rules: impl Iterator<Item = &'a Rule>) -> Self {
@@ -87,12 +78,12 @@ impl RulePrefilter {
         &mut places[at]
     }
 
-    /// Returns the other rules that can apply.
+    /// Returns the other rules that can apply, in order; `None` if any rule can.
     pub fn candidates(
         &self,
         query: &PolicyQuery<'_>,
         arguments: &CallArguments<'_>,
-    ) -> RuleCandidates {
+    ) -> Option<RuleNumbers> {
         let mut found = RuleNumbers::new();
         self.clients.find(query.client, &mut found);
         if query.caller != query.client {
@@ -100,7 +91,7 @@ impl RulePrefilter {
         }
         self.profiles.find(query.profile, &mut found);
         if !self.members.is_empty() {
-            let Some(object) = arguments.object() else { return RuleCandidates::All };
+            let object = arguments.object()?;
             for (key, at) in scan::members(object) {
                 for index in self.members.get(&*key).into_iter().flatten() {
                     index.find(at.slice(object), &mut found);
@@ -109,7 +100,7 @@ impl RulePrefilter {
         }
         found.sort_unstable();
         found.dedup();
-        RuleCandidates::Some(found)
+        Some(found)
     }
 }
 

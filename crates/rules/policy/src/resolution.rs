@@ -121,21 +121,22 @@ fn bind_to_servers(reading: &PatternReading, servers: &[&ServerName]) -> Pattern
 
 /// Returns the unambiguous spelling of a reading for each server.
 fn meanings(reading: &PatternReading, servers: &[&ServerName]) -> Vec<String> {
-    let PatternReading::JoinedName { whole, join, .. } = reading else {
-        let each = |server: &&ServerName| match reading {
-            PatternReading::Pair { name: Some(name), kinds, .. } => {
-                format!("{}:{server}/{}", kinds.prefix(), name.as_str())
-            }
-            PatternReading::Pair { kinds, .. } => format!("{}:{server}", kinds.prefix()),
-            _ => format!("mcp:{server}"),
-        };
-        return servers.iter().map(each).collect();
-    };
-    let each = |server: &&ServerName| {
-        let rest = tool_part(whole.as_str(), server.as_str(), *join);
-        format!("mcp:{server}/{}", rest.unwrap_or("*"))
-    };
-    servers.iter().map(each).collect()
+    servers.iter().map(|server| format_for(reading, server.as_str())).collect()
+}
+
+/// Returns the unambiguous spelling of a reading for one server.
+fn format_for(reading: &PatternReading, server: &str) -> String {
+    match reading {
+        PatternReading::Pair { name: Some(name), kinds, .. } => {
+            format!("{}:{server}/{}", kinds.prefix(), name.as_str())
+        }
+        PatternReading::Pair { kinds, .. } => format!("{}:{server}", kinds.prefix()),
+        PatternReading::JoinedName { whole, join, .. } => {
+            let rest = tool_part(whole.as_str(), server, *join);
+            format!("mcp:{server}/{}", rest.unwrap_or("*"))
+        }
+        _ => format!("mcp:{server}"),
+    }
 }
 
 /// Returns the tool's part of a joined text, if it spells out the server's name.
@@ -147,13 +148,9 @@ fn tool_part<'a>(text: &'a str, server: &str, join: NameSeparator) -> Option<&'a
 /// Returns the unambiguous spelling of a reading.
 fn format_reading(reading: &PatternReading) -> String {
     match reading {
-        PatternReading::Pair { server, name: Some(name), kinds } => {
-            format!("{}:{}/{}", kinds.prefix(), server.as_str(), name.as_str())
+        PatternReading::Pair { server, .. } | PatternReading::HostServerName { server, .. } => {
+            format_for(reading, server.as_str())
         }
-        PatternReading::Pair { server, kinds, .. } => {
-            format!("{}:{}", kinds.prefix(), server.as_str())
-        }
-        PatternReading::HostServerName { server, .. } => format!("mcp:{}", server.as_str()),
         PatternReading::JoinedName { whole, .. } => {
             format!("mcp:SERVER/TOOL for {}", whole.as_str())
         }

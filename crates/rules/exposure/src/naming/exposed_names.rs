@@ -17,8 +17,10 @@ pub struct ExposedNames {
     /// One namespace per kind: a tool and a prompt may share a name.
     ids: [HashMap<Arc<str>, CapabilityId>; CapabilityKind::COUNT],
     tags: UriTags,
-    quarantined: Vec<(CapabilityId, String)>,
-    notes: Vec<String>,
+    /// The capabilities without a name, each with the reason.
+    pub quarantined: Vec<(CapabilityId, String)>,
+    /// Notes about the names for the operator.
+    pub notes: Vec<String>,
 }
 
 /// The owner of a URI.
@@ -78,16 +80,6 @@ impl ExposedNames {
     /// Returns the capability with this exposed name.
     pub fn id_of(&self, kind: CapabilityKind, name: &str) -> Option<&CapabilityId> {
         self.ids[kind as usize].get(name)
-    }
-
-    /// Returns the capabilities without a name, each with the reason.
-    pub fn quarantined(&self) -> &[(CapabilityId, String)] {
-        &self.quarantined
-    }
-
-    /// Returns notes about the names for the operator.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
     }
 
     /// Returns the owner of a URI: by a list, by a tag, or by templates.

@@ -50,7 +50,7 @@ fn llxprt_goes_by_the_configuration_and_not_by_who_came_first() {
     ] {
         let exposed = expose(&claims, &order, &style(NamingStyle::Llxprt));
         assert_eq!(ids.each_ref().map(|id| exposed.name_of(id).unwrap()), expected);
-        assert_eq!(exposed.notes(), &[] as &[String], "as that host does it");
+        assert_eq!(exposed.notes, &[] as &[String], "as that host does it");
     }
 }
 
@@ -100,7 +100,7 @@ fn an_alias_that_cannot_be_shown_is_not_taken() {
     let id = tool("a", "t");
     let exposed = expose(&[aliased(id.clone(), "x\u{202e}")], &[], &style(NamingStyle::Sidekick));
     assert_eq!(exposed.name_of(&id), Some("t"));
-    assert!(exposed.notes()[0].starts_with("the alias of tool a/t cannot be used"));
+    assert!(exposed.notes[0].starts_with("the alias of tool a/t cannot be used"));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn an_alias_that_is_anothers_name_is_told_with_both() {
     let exposed = expose(&claims, &[], &style(NamingStyle::Sidekick));
     let found = [&one, &other].map(|id| exposed.name_of(id).unwrap());
     assert!(found[0].starts_with("a__search_") && found[1].starts_with("b__search_"), "{found:?}");
-    let [note] = exposed.notes() else { panic!("{:?}", exposed.notes()) };
+    let [note] = &exposed.notes[..] else { panic!("{:?}", exposed.notes) };
     assert!(note.contains("tool a/find") && note.contains("tool b/search"), "{note}");
 }
 
@@ -191,7 +191,7 @@ fn nobody_can_take_all_of_anothers_names() {
             ids.extend(["hostile", "other"].map(|server| tool(server, &marked)));
         }
         let exposed = expose(&ids);
-        assert!(exposed.quarantined().is_empty(), "{:?}", exposed.quarantined());
+        assert!(exposed.quarantined.is_empty(), "{:?}", exposed.quarantined);
         let names: BTreeSet<_> = ids.iter().map(|id| exposed.name_of(id)).collect();
         let apart: BTreeSet<_> = ids.iter().collect();
         assert_eq!(names.len(), apart.len(), "{}", naming.as_str());

@@ -127,7 +127,7 @@ fn check_apart(
     style: &NamingOptions,
 ) -> Result<(), TestCaseError> {
     let mut seen = BTreeSet::new();
-    let quarantined: BTreeSet<_> = exposed.quarantined().iter().map(|(id, _)| id).collect();
+    let quarantined: BTreeSet<_> = exposed.quarantined.iter().map(|(id, _)| id).collect();
     for (id, name) in names {
         let Some(name) = name else {
             prop_assert!(

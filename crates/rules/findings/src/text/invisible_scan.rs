@@ -22,7 +22,8 @@ pub fn find_invisible(bytes: &[u8], mut at: usize, escapes: bool) -> Option<usiz
             0..0x80 => (true, 1),
             // The leading bytes of all invisible characters.
             0xC2 | 0xCD | 0xD8 | 0xE1..=0xE3 | 0xEF | 0xF0 | 0xF3 => {
-                character(bytes.get(at..).unwrap_or_default())
+                let (c, len) = decode_char(bytes.get(at..).unwrap_or_default());
+                (c.is_some_and(is_invisible), len)
             }
             0xE0..0xF0 => (false, 3),
             0xF0.. => (false, 4),
@@ -53,16 +54,17 @@ fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     at + rest.iter().position(|byte| !is_plain(byte)).unwrap_or(rest.len())
 }
 
-/// Returns whether the first character is invisible, and its length.
-fn character(rest: &[u8]) -> (bool, usize) {
+/// Returns the first character of UTF-8 text, if it is one, and the length of its first byte's
+/// sequence.
+pub fn decode_char(rest: &[u8]) -> (Option<char>, usize) {
     let len = match rest.first() {
         Some(0xF0..) => 4,
         Some(0xE0..) => 3,
-        _ => 2,
+        Some(0xC0..) => 2,
+        _ => 1,
     };
     let text = rest.get(..len).and_then(|bytes| str::from_utf8(bytes).ok());
-    let c = text.and_then(|text| text.chars().next());
-    (c.is_some_and(is_invisible), len)
+    (text.and_then(|text| text.chars().next()), len)
 }
 
 /// Returns whether the first escape stands for an invisible character, and its length.
@@ -129,7 +131,7 @@ fn starts_with_invisible(bytes: &[u8], from: usize) -> bool {
     let rest = bytes.get(from..).unwrap_or_default();
     match rest.first() {
         Some(b'\\') => escape(rest).0,
-        Some(0xC0..) => character(rest).0,
+        Some(0xC0..) => decode_char(rest).0.is_some_and(is_invisible),
         _ => false,
     }
 }

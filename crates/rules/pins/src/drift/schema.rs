@@ -13,9 +13,7 @@ use toolgate_model::DiagnosticSeverity;
 use toolgate_wire::canonical::JsonString;
 
 use super::display::quote_short_value;
-use super::{
-    DifferenceCollector, RawDifference, SchemaRelation, ValueChange, child_pointer, pairs,
-};
+use super::{DifferenceCollector, SchemaRelation, ValueChange, child_pointer, pairs};
 use crate::canonical_json::{CanonicalJson, OPEN};
 
 /// One of the two schemas of a tool.
@@ -136,13 +134,13 @@ impl SchemaComparer<'_> {
             SchemaRelation::Narrowed | SchemaRelation::Same => DiagnosticSeverity::Note,
         };
         let code = self.side.code(relation);
-        self.drift.add(RawDifference { code, pointer, severity, text, values });
+        self.drift.add(code, severity, &pointer, text, values);
     }
 
     /// Reports a changed annotation. It does not affect validation, but models read it.
     pub(crate) fn reword(&mut self, pointer: String, text: String, values: ValueChange<'_>) {
         let (code, severity) = (self.side.code(SchemaRelation::Same), DiagnosticSeverity::Error);
-        self.drift.add(RawDifference { code, pointer, severity, text, values });
+        self.drift.add(code, severity, &pointer, text, values);
     }
 
     /// Compares two schemas and reports how they differ.
