@@ -46,8 +46,7 @@ pub async fn open(home: &Home) -> Result<StoredApprovals, HostError> {
     home.create()?;
     let state = Arc::new(StateStore::open(home.state_db()).await?);
     let keys = AccessKeyring::load(state.clone()).await?;
-    let broker = ApprovalBroker::load(state).await?;
     let journal = Arc::new(Journal::new(home.state_dir().join("journal")));
-    broker.set_journal(journal.clone());
+    let broker = ApprovalBroker::load(state, Some(journal.clone())).await?;
     Ok(StoredApprovals { broker, keys, journal })
 }

@@ -220,7 +220,7 @@ impl Host {
         query: &str,
         limit: usize,
     ) -> Result<Vec<ToolSearchHit>, HostError> {
-        self.gate.search_as(profile, query, limit).await.map_err(HostError::NoProfile)
+        self.gate.search(profile, query, limit).await.map_err(HostError::NoProfile)
     }
 
     /// Returns the exposed name of a server's capability.

@@ -70,15 +70,9 @@ impl ServerConnection {
             status = child.exit_status();
         }
         let (server, took) = (&self.server, began.elapsed());
-        match status {
-            Some(status) => {
-                tracing::debug!(
-                    target: "toolgate::session", %server, ?took,
-                    "close: its process ended ({status})"
-                );
-            }
-            None => tracing::debug!(target: "toolgate::session", %server, ?took, "close: done"),
-        }
+        let end = status.map(|status| format!("its process ended ({status})"));
+        let end = end.as_deref().unwrap_or("done");
+        tracing::debug!(target: "toolgate::session", %server, ?took, "close: {end}");
     }
 }
 
@@ -258,7 +252,9 @@ impl ConnectAttempt<'_> {
         match Session::on_lines(stdout, stdin, self.session_options(spec, era)).await {
             Ok(session) => Ok(self.new_connection(session, Some(child), log)),
             Err(error) => {
-                let stderr = read_stderr_tail(&child).await;
+                // The process may be about to exit.
+                let _ = tokio::time::timeout(Duration::from_millis(300), child.wait()).await;
+                let stderr = child.stderr().tail();
                 Err(ConnectError::Session { error: add_exit_status(error, Some(&child)), stderr })
             }
         }
@@ -346,13 +342,6 @@ fn failed(
         }
         _ => failed,
     }
-}
-
-/// Returns the end of a process's standard error. Waits briefly for a process that is about to
-/// exit.
-async fn read_stderr_tail(child: &ChildHandle) -> String {
-    let _ = tokio::time::timeout(Duration::from_millis(300), child.wait()).await;
-    child.stderr().tail()
 }
 
 /// Replaces the reason of an ended connection by the exit status of the process, if there is one.

@@ -20,15 +20,9 @@ pub(crate) struct CallCounter {
 
 impl CallCounter {
     /// Counts a call, even while draining.
-    pub(crate) fn begin(&self) -> ActiveCallGuard<'_> {
+    pub(crate) fn begin(self: &Arc<Self>) -> ActiveCallGuard {
         self.count.fetch_add(1, Ordering::SeqCst);
-        ActiveCallGuard(self)
-    }
-
-    fn end(&self) {
-        if self.count.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.idle.notify_waiters();
-        }
+        ActiveCallGuard(self.clone())
     }
 
     /// Turns away new leases from now on.
@@ -54,24 +48,28 @@ impl CallCounter {
 }
 
 /// Counts one call until it is dropped.
-pub(crate) struct ActiveCallGuard<'a>(&'a CallCounter);
+pub(crate) struct ActiveCallGuard(Arc<CallCounter>);
 
-impl Drop for ActiveCallGuard<'_> {
+impl Drop for ActiveCallGuard {
     fn drop(&mut self) {
-        self.0.end();
+        if self.0.count.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.idle.notify_waiters();
+        }
     }
 }
 
 /// The right to use a pool during a call. A replaced server does not shut down while a lease
 /// exists, up to the drain limit.
-pub struct ServerLease(Arc<Pool>);
+pub struct ServerLease {
+    _active: ActiveCallGuard,
+    pool: Arc<Pool>,
+}
 
 impl ServerLease {
     /// Leases a pool. Returns `None` if the pool is draining; new calls must use its successor.
     pub(crate) fn new(pool: Arc<Pool>) -> Option<Self> {
-        std::mem::forget(pool.active_calls.begin());
-        let lease = Self(pool);
-        (!lease.0.active_calls.is_draining()).then_some(lease)
+        let _active = pool.active_calls.begin();
+        (!pool.active_calls.is_draining()).then_some(Self { _active, pool })
     }
 }
 
@@ -79,36 +77,24 @@ impl std::ops::Deref for ServerLease {
     type Target = Arc<Pool>;
 
     fn deref(&self) -> &Arc<Pool> {
-        &self.0
-    }
-}
-
-impl Drop for ServerLease {
-    fn drop(&mut self) {
-        self.0.active_calls.end();
+        &self.pool
     }
 }
 
 /// The right to use a pool between calls, for example for a task. A replaced server does not shut
 /// down while a lease exists, up to the drain limit. The lease does not keep a closed pool alive.
-pub struct PoolLease(Weak<Pool>);
+pub struct PoolLease {
+    _active: ActiveCallGuard,
+    pool: Weak<Pool>,
+}
 
 impl PoolLease {
     pub(crate) fn new(pool: &Arc<Pool>) -> Self {
-        std::mem::forget(pool.active_calls.begin());
-        Self(Arc::downgrade(pool))
+        Self { _active: pool.active_calls.begin(), pool: Arc::downgrade(pool) }
     }
 
     /// Returns the pool, or `None` if it is closed.
     pub fn pool(&self) -> Option<Arc<Pool>> {
-        self.0.upgrade().filter(|pool| !pool.is_closed())
-    }
-}
-
-impl Drop for PoolLease {
-    fn drop(&mut self) {
-        if let Some(pool) = self.0.upgrade() {
-            pool.active_calls.end();
-        }
+        self.pool.upgrade().filter(|pool| !pool.is_closed())
     }
 }

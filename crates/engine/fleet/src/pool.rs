@@ -20,7 +20,8 @@ use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use toolgate_model::{
-    FailurePhase, SamplingLimits, ServerFailure, ServerName, ServerState, ServerTimeouts,
+    CapabilityKind, FailurePhase, SamplingLimits, ServerFailure, ServerName, ServerState,
+    ServerTimeouts,
 };
 use toolgate_session::{CallerId, SessionError, SessionEventHandler};
 use toolgate_wire::view::LogLevel;
@@ -64,7 +65,7 @@ pub struct Pool {
     call_slots: Semaphore,
     changes: Arc<ListChanges>,
     refresh_state: refresh::ListRefreshTimes,
-    pub(crate) active_calls: CallCounter,
+    pub(crate) active_calls: Arc<CallCounter>,
     /// True once all connections were closed for good.
     closed: AtomicBool,
     /// The pool that replaces this one.
@@ -98,7 +99,7 @@ impl Pool {
             call_slots: Semaphore::new(MAX_CONCURRENT_CALLS),
             changes: Arc::default(),
             refresh_state: refresh::ListRefreshTimes::default(),
-            active_calls: CallCounter::default(),
+            active_calls: Arc::default(),
             closed: AtomicBool::new(false),
             successor: OnceLock::new(),
             me: me.clone(),
@@ -215,7 +216,7 @@ impl Pool {
                 }
                 self.restore_caller_settings(&live);
                 let known = self.publish(catalog).await;
-                self.refresh_state.note_all(begun);
+                self.refresh_state.note(&CapabilityKind::ALL, begun);
                 self.changes.resume();
                 // A caller's own pool was opened on request, so it stays open.
                 if let Some(useless) = known.unusable_reason().filter(|_| !self.is_per_caller()) {

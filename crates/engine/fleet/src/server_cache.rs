@@ -25,12 +25,12 @@ impl ServerCache {
     pub(crate) async fn save(&self, spec: &ServerSpec, catalog: &Catalog) {
         let Some(store) = &self.0 else { return };
         let saved = store.save_catalog(&spec.name, &spec.digest(), catalog).await;
-        log_save_error(spec, saved);
+        ok_or_log(spec, "save to", saved);
     }
 
     pub(crate) async fn load(&self, spec: &ServerSpec) -> Option<Catalog> {
         let known = self.0.as_ref()?.catalog(&spec.name, &spec.digest()).await;
-        load_or_log(spec, known).map(|saved| saved.catalog)
+        ok_or_log(spec, "read from", known).flatten().map(|saved| saved.catalog)
     }
 
     /// Counts an attempt to start a server without a known catalog. Returns true if it failed so
@@ -38,20 +38,20 @@ impl ServerCache {
     pub(crate) async fn record_attempt(&self, spec: &ServerSpec) -> bool {
         let Some(store) = &self.0 else { return false };
         let before = store.count_attempt(&spec.digest()).await;
-        load_or_log(spec, before.map(Some)).is_some_and(|before| before >= FUTILE_ATTEMPTS)
+        ok_or_log(spec, "read from", before).is_some_and(|before| before >= FUTILE_ATTEMPTS)
     }
 
     /// Stores the era of a server, or removes it.
     pub(crate) async fn save_era(&self, spec: &ServerSpec, era: Option<Era>) {
         let Some(store) = &self.0 else { return };
         let saved = store.save_era(&spec.digest(), era).await;
-        log_save_error(spec, saved);
+        ok_or_log(spec, "save to", saved);
     }
 
     /// Returns the cached era of a server, if it is still trusted.
     pub(crate) async fn era(&self, spec: &ServerSpec) -> Option<Era> {
         let known = self.0.as_ref()?.era(&spec.digest()).await;
-        era_if_trusted(load_or_log(spec, known)?, SystemTime::now())
+        era_if_trusted(ok_or_log(spec, "read from", known)??, SystemTime::now())
     }
 }
 
@@ -61,23 +61,13 @@ fn era_if_trusted(found: DetectedEra, now: SystemTime) -> Option<Era> {
     (found.era == Era::Modern || fresh).then_some(found.era)
 }
 
-fn log_save_error(spec: &ServerSpec, saved: Result<(), StoreError>) {
-    if let Err(error) = saved {
-        tracing::warn!(
-            target: "toolgate::fleet", server = %spec.name, %error,
-            "cannot save to the server cache"
-        );
-    }
-}
-
-fn load_or_log<T>(spec: &ServerSpec, known: Result<Option<T>, StoreError>) -> Option<T> {
-    known.unwrap_or_else(|error| {
-        tracing::warn!(
-            target: "toolgate::fleet", server = %spec.name, %error,
-            "cannot read from the server cache"
-        );
-        None
-    })
+/// Logs an error: without the cache, a server only starts more slowly.
+fn ok_or_log<T>(spec: &ServerSpec, what: &str, done: Result<T, StoreError>) -> Option<T> {
+    let log = |error: &StoreError| {
+        let server = &spec.name;
+        tracing::warn!(target: "toolgate::fleet", %server, %error, "cannot {what} the server cache");
+    };
+    done.inspect_err(log).ok()
 }
 
 #[cfg(test)]

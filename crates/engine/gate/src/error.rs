@@ -126,7 +126,8 @@ impl From<FleetError> for GateError {
 }
 
 /// A request that was denied or not approved in time.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub(crate) struct Denial {
     code: ErrorCode,
     effect: Effect,
@@ -184,13 +185,17 @@ impl Denial {
 }
 
 /// Why a request ends without an answer from its server.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     /// The request was denied.
-    Denied(Denial),
+    #[error(transparent)]
+    Denied(#[from] Denial),
     /// The request was not sent, because its server was replaced after the decision.
+    #[error(transparent)]
     Replaced(GateError),
     /// The request failed.
-    Failed(GateError),
+    #[error(transparent)]
+    Failed(#[from] GateError),
 }
 
 impl CallError {
@@ -200,18 +205,6 @@ impl CallError {
             Self::Denied(refused) => refused.answer(context),
             Self::Replaced(refusal) | Self::Failed(refusal) => Err(refusal),
         }
-    }
-}
-
-impl From<Denial> for CallError {
-    fn from(refused: Denial) -> Self {
-        Self::Denied(refused)
-    }
-}
-
-impl From<GateError> for CallError {
-    fn from(refusal: GateError) -> Self {
-        Self::Failed(refusal)
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 use toolgate_fleet::FleetEvent;
 use toolgate_model::{CapabilityKind, ServerName};
 use toolgate_wire::view::LogLevel;
@@ -107,7 +107,7 @@ pub(crate) async fn translate(
     loop {
         let event = tokio::select! {
             biased;
-            () = sleep_until_due(due) => None,
+            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => None,
             event = events.recv() => Some(event),
         };
         let Some(gate) = gate.upgrade() else { return };
@@ -137,13 +137,6 @@ pub(crate) async fn translate(
 }
 
 /// Sleeps until the given time, or forever if there is none.
-async fn sleep_until_due(due: Option<Instant>) {
-    match due {
-        Some(due) => tokio::time::sleep_until(due).await,
-        None => std::future::pending().await,
-    }
-}
-
 /// Returns the list changes to announce after catalogs changed: only lists that differ from what
 /// callers were last shown or told.
 fn list_changes(gate: &Arc<Gate>) -> Vec<GateEvent> {

@@ -19,7 +19,6 @@ use std::collections::BTreeSet;
 
 use toolgate_exposure::UriOwner;
 use toolgate_model::{CapabilityId, CapabilityKind, ErrorCode, ServerName};
-use toolgate_wire::method::MethodTarget;
 use toolgate_wire::{Frame, method, scan, string};
 
 use crate::GateError;
@@ -41,11 +40,6 @@ const OF_THE_PROTOCOL: [&str; 12] = [
     method::SAMPLING_CREATE_MESSAGE,
     method::ELICITATION_CREATE,
 ];
-
-/// Returns true unless the method is one of those whose target the gateway knows.
-pub(crate) fn is_extension_method(method: &str) -> bool {
-    MethodTarget::from_method(method).is_none()
-}
 
 pub(crate) fn method_id(server: &ServerName, method: &str) -> CapabilityId {
     CapabilityId { server: server.clone(), kind: CapabilityKind::Method, name: method.into() }

@@ -36,7 +36,7 @@ use crate::results::{self, ResultStorage};
 use crate::server_questions::{self, SamplingTracker};
 use crate::stores::GateStores;
 use crate::taint::TaintTable;
-use crate::tasks::{self, OutboundCall, TaskTable};
+use crate::tasks::{OutboundCall, TaskTable};
 use crate::tool_search::ToolIndex;
 use crate::{
     Caller, CallerId, GateError, GatewaySettings, arguments, own_tools, resolve, sanitize,
@@ -81,8 +81,8 @@ pub struct Gate {
 
 impl Gate {
     /// Creates a gate in front of this fleet.
-    pub fn new(fleet: Arc<Fleet>, settings: impl Into<GatewaySettings>) -> Arc<Self> {
-        let settings = ArcSwap::from_pointee(settings.into());
+    pub fn new(fleet: Arc<Fleet>, settings: GatewaySettings) -> Arc<Self> {
+        let settings = ArcSwap::from_pointee(settings);
         let gate = Arc::new_cyclic(|me| Self {
             fleet,
             tasks: TaskTable::default(),
@@ -107,25 +107,16 @@ impl Gate {
         gate
     }
 
-    /// Applies new settings. Callers whose profile is gone see nothing and get an error: falling
-    /// back to another profile could show them more than they chose.
-    pub fn apply_settings(&self, settings: impl Into<GatewaySettings>) {
-        let settings = settings.into();
-        if **self.settings.load() != settings {
-            self.settings.store(Arc::new(settings));
-            self.fleet.request_rebuild();
-        }
-    }
-
     /// Applies new servers, settings and rules together, so that no request sees new servers under
-    /// old rules.
+    /// old rules. Callers whose profile is gone see nothing and get an error: falling back to
+    /// another profile could show them more than they chose.
     pub async fn apply(
         &self,
         members: Vec<FleetServer>,
-        settings: impl Into<GatewaySettings>,
+        settings: GatewaySettings,
         governance: &GovernanceSettings,
     ) -> FleetApplyReport {
-        let (settings, governing) = (settings.into(), self.changed_governance(governance));
+        let governing = self.changed_governance(governance);
         let store = || {
             let restyled = **self.settings.load() != settings;
             if restyled {
@@ -173,12 +164,9 @@ impl Gate {
     /// so that the future of an ordinary call stays small.
     async fn route(&self, request: GateRequest<'_>) -> Result<Frame, GateError> {
         let GateRequest { frame, caller, .. } = request;
-        match frame.method().as_deref() {
-            Some(method) if tasks::is_task_method(method) => {
-                let answer = sanitize::small(Box::pin(self.handle_task_request(request)).await?);
-                return Ok(self.limit_result(&self.view(caller), frame, caller, answer).await);
-            }
-            _ => {}
+        if frame.method().is_some_and(|method| method.starts_with("tasks/")) {
+            let answer = sanitize::small(Box::pin(self.handle_task_request(request)).await?);
+            return Ok(self.limit_result(&self.view(caller), frame, caller, answer).await);
         }
         let view = self.view(caller);
         if frame.is(skills::LIST) && view.skill_servers.len() > 1 {

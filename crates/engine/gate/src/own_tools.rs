@@ -57,11 +57,7 @@ pub(crate) fn reserve_names(
 /// Returns the definitions of the gate's tools that a view lists.
 pub(crate) fn listed_definitions(view: &ProfileView) -> Vec<Bytes> {
     let mut own = match view.exposure.searching {
-        true => vec![
-            search_definition(&deferred_summary(view)),
-            call_definition(),
-            read_only_definition(),
-        ],
+        true => finding_definitions(&deferred_summary(view)).to_vec(),
         false => Vec::new(),
     };
     own.extend(results::limit(view).map(|_| results::tool_definition()));
@@ -71,12 +67,14 @@ pub(crate) fn listed_definitions(view: &ProfileView) -> Vec<Bytes> {
 /// Returns the token cost of the gate's tools for a profile.
 pub(crate) fn cost(profile: &Profile) -> OwnToolCosts {
     OwnToolCosts {
-        finding: [search_definition(""), call_definition(), read_only_definition()]
-            .iter()
-            .map(|definition| estimate(definition))
-            .sum(),
+        finding: finding_definitions("").iter().map(|definition| estimate(definition)).sum(),
         always: profile.result_limit.map_or(0, |_| estimate(&results::tool_definition())),
     }
+}
+
+/// Returns the definitions of the tools that find and call deferred tools.
+fn finding_definitions(deferred: &str) -> [Bytes; 3] {
+    [search_definition(deferred), call_definition(), read_only_definition()]
 }
 
 /// Returns a line about each deferred tool, if the profile gets a summary.

@@ -36,7 +36,9 @@ pub(crate) fn capability(
         method::TOOLS_CALL => named(view, request, CapabilityKind::Tool),
         method::PROMPTS_GET => named(view, request, CapabilityKind::Prompt),
         method::COMPLETION_COMPLETE => reference(view, request),
-        method if extension::is_extension_method(method) => extension::find(view, request, method),
+        method if method::MethodTarget::from_method(method).is_none() => {
+            extension::find(view, request, method)
+        }
         _ => resource(view, request), // all other methods are about a resource
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolgate_exposure::NamingOptions;
-use toolgate_model::{DEFAULT_PROFILE, ErrorCode, ExposureMode, PrefixMode, Profiles};
+use toolgate_model::{DEFAULT_PROFILE, ErrorCode, ExposureMode, Profiles};
 
 use crate::{Client, Gate, GateError};
 
@@ -16,18 +16,6 @@ pub struct GatewaySettings {
     pub profiles: Profiles,
     /// The exposure mode for profiles without their own.
     pub expose: ExposureMode,
-}
-
-impl From<NamingOptions> for GatewaySettings {
-    fn from(style: NamingOptions) -> Self {
-        Self { style, ..Self::default() }
-    }
-}
-
-impl From<PrefixMode> for GatewaySettings {
-    fn from(prefix: PrefixMode) -> Self {
-        NamingOptions::from(prefix).into()
-    }
 }
 
 impl Gate {

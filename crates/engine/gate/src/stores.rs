@@ -42,18 +42,6 @@ pub(crate) struct GateStores {
 }
 
 impl GateStores {
-    async fn open(
-        decisions: Arc<StateStore>,
-        journal: Option<Arc<Journal>>,
-    ) -> Result<Self, StoreError> {
-        let broker = ApprovalBroker::load(decisions.clone()).await?;
-        let keys = AccessKeyring::load(decisions.clone()).await?;
-        journal.iter().for_each(|journal| broker.set_journal(journal.clone()));
-        let (writes, waiting) = mpsc::unbounded_channel();
-        tokio::spawn(run_writes(broker.clone(), decisions.clone(), waiting));
-        Ok(Self { decisions, broker, keys, journal, writes })
-    }
-
     /// Returns true if an operator outside this process can see the stores. Stores without a
     /// journal are in memory only.
     pub(crate) fn is_attended(&self) -> bool {
@@ -136,7 +124,11 @@ impl Gate {
         let seen = decisions.change_counter().await?;
         let pins = decisions.pin_summaries().await?;
         self.pins.lock().replace(&pins);
-        let _ = self.stores.set(GateStores::open(decisions, journal).await?);
+        let broker = ApprovalBroker::load(decisions.clone(), journal.clone()).await?;
+        let keys = AccessKeyring::load(decisions.clone()).await?;
+        let (writes, waiting) = mpsc::unbounded_channel();
+        tokio::spawn(run_writes(broker.clone(), decisions.clone(), waiting));
+        let _ = self.stores.set(GateStores { decisions, broker, keys, journal, writes });
         tokio::spawn(follow(self.me.clone(), seen));
         self.fleet.request_rebuild();
         Ok(())

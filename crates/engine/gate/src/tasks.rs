@@ -46,11 +46,6 @@ pub(crate) fn now() -> String {
     rfc3339_from_time(SystemTime::now())
 }
 
-/// Returns true if a method is about tasks.
-pub(crate) fn is_task_method(method: &str) -> bool {
-    method.starts_with("tasks/")
-}
-
 /// Returns an interactor that also declares the tasks extension. A modern server creates tasks only
 /// for clients that declare it, so the gate does when it handles tasks for a caller.
 fn task_aware(inner: Arc<dyn Interactor>) -> Arc<dyn Interactor> {

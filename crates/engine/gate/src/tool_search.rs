@@ -4,21 +4,20 @@
 //! catalog changed is indexed again on the next search, or right after the change if a search is
 //! likely. A server with per-caller connections is indexed with the tools of all of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use toolgate_fleet::{CheckedCatalog, FleetServer, OfferedCatalog};
+use toolgate_fleet::{CheckedCatalog, OfferedCatalog};
 use toolgate_model::{
-    CapabilityId, CapabilityKind, DEFAULT_TAG, DeclaredTool, ServerName, ServerSpec,
+    CapabilityId, CapabilityKind, DEFAULT_TAG, DeclaredTool, Definition, ServerName, ServerSpec,
 };
-use toolgate_policy::MatchableClientNames;
 use toolgate_search::{CapabilityHit, CapabilityIndex, IndexedCapability, TermMatch};
 use toolgate_wire::Revision;
 
 use crate::profile_view::ProfileView;
-use crate::{Caller, Gate, GateError};
+use crate::{Gate, GateError};
 
 /// A tool that was found.
 #[derive(Debug, Clone)]
@@ -53,14 +52,9 @@ struct ToolIndexState {
 struct ServerIndexSources {
     /// The newest first.
     sources: Vec<Weak<CheckedCatalog>>,
-    tags: ServerTags,
-}
-
-/// The tags that a declaration sets.
-#[derive(PartialEq)]
-struct ServerTags {
-    server: Vec<String>,
-    tools: Vec<(String, Vec<String>)>,
+    /// The declaration of the tags.
+    tags: Option<Vec<String>>,
+    tools: BTreeMap<String, DeclaredTool>,
 }
 
 impl ToolIndex {
@@ -112,36 +106,34 @@ impl ToolIndexState {
 
     /// Returns how many tools of a view are not indexed yet.
     fn lacking(&self, view: &ProfileView) -> usize {
-        let tags = |it: &OfferedCatalog| ServerTags::of(&it.fleet_server.spec);
-        let new = view.offered.iter().filter(|it| !self.is_indexed(it, &tags(it)));
+        let new = view.offered.iter().filter(|it| !self.is_indexed(it));
         new.map(|offered| offered.checked.catalog.tools.len()).sum()
     }
 
-    fn is_indexed(
-        &self,
-        OfferedCatalog { fleet_server: member, checked: known, .. }: &OfferedCatalog,
-        tags: &ServerTags,
-    ) -> bool {
+    fn is_indexed(&self, offered: &OfferedCatalog) -> bool {
+        let (spec, known) = (&offered.fleet_server.spec, &offered.checked);
         let is_it = |source: &Weak<CheckedCatalog>| source.as_ptr() == Arc::as_ptr(known);
-        let covered = self.servers.get(&member.spec.name);
-        covered.is_some_and(|it| it.tags == *tags && it.sources.iter().any(is_it))
+        self.servers.get(&spec.name).is_some_and(|it| {
+            (&it.tags, &it.tools) == (&spec.tags, &spec.selection.tools)
+                && it.sources.iter().any(is_it)
+        })
     }
 
     /// Indexes a server's tools; returns true if there was something new.
     fn index_server(&mut self, offered: &OfferedCatalog) -> bool {
-        let OfferedCatalog { fleet_server: member, checked: known, .. } = offered;
-        let (server, tags) = (&member.spec.name, ServerTags::of(&member.spec));
-        if self.is_indexed(offered, &tags) {
+        let (spec, known) = (&offered.fleet_server.spec, &offered.checked);
+        if self.is_indexed(offered) {
             return false;
         }
         let is_it = |source: &Weak<CheckedCatalog>| source.as_ptr() == Arc::as_ptr(known);
         let mut sources = vec![Arc::downgrade(known)];
-        let before = self.servers.remove(server).map(|covered| covered.sources);
+        let before = self.servers.remove(&spec.name).map(|covered| covered.sources);
         let before = before.into_iter().flatten().filter(|source| !is_it(source));
         sources.extend(before.filter(|source| source.strong_count() > 0));
         let known: Vec<_> = sources.iter().filter_map(Weak::upgrade).collect();
-        self.index.set(server, documents(member, &tags, &known));
-        self.servers.insert(server.clone(), ServerIndexSources { sources, tags });
+        self.index.set(&spec.name, documents(spec, &known));
+        let (tags, tools) = (spec.tags.clone(), spec.selection.tools.clone());
+        self.servers.insert(spec.name.clone(), ServerIndexSources { sources, tags, tools });
         true
     }
 
@@ -157,70 +149,32 @@ impl ToolIndexState {
     }
 }
 
-fn documents(
-    member: &FleetServer,
-    tags: &ServerTags,
-    known: &[Arc<CheckedCatalog>],
-) -> Vec<IndexedCapability> {
+fn documents(spec: &ServerSpec, known: &[Arc<CheckedCatalog>]) -> Vec<IndexedCapability> {
+    let undeclared = [DEFAULT_TAG.to_owned()];
     let all = known.iter().flat_map(|known| known.of_kind(CapabilityKind::Tool));
     let usable = all.filter(|(_, fact)| fact.unusable.is_none());
-    usable
-        .map(|(tool, _)| {
-            IndexedCapability::from_tool(&member.spec.name, tool, tags.of_tool(&tool.name))
-        })
-        .collect()
-}
-
-impl ServerTags {
-    fn of(spec: &ServerSpec) -> Self {
-        let own = |(name, tool): (&String, &DeclaredTool)| Some((name.clone(), tool.tags.clone()?));
-        Self {
-            server: spec.tags.clone().unwrap_or_else(|| vec![DEFAULT_TAG.to_owned()]),
-            tools: spec.selection.tools.iter().filter_map(own).collect(),
-        }
-    }
-
-    fn of_tool(&self, name: &str) -> &[String] {
-        let own = self.tools.iter().find(|(tool, _)| tool == name);
-        own.map_or(&self.server, |(_, tags)| tags)
-    }
+    let document = |(tool, _): (&Definition, _)| {
+        let tags = spec.declared_tags(&tool.name).unwrap_or(&undeclared);
+        IndexedCapability::from_tool(&spec.name, tool, tags)
+    };
+    usable.map(document).collect()
 }
 
 impl Gate {
-    /// Returns the best matches among the tools a caller sees, at most `limit`, best first.
-    pub async fn search(&self, caller: &Caller, query: &str, limit: usize) -> Vec<ToolSearchHit> {
-        let view = self.view(caller);
-        let names = MatchableClientNames { client: &caller.client.name, caller: &caller.person };
-        let denied = view.denied_to(names);
-        let mut found = self.search_view(&view, caller.revision, query, limit).await;
-        found.retain(|found| !denied.contains(&found.id));
-        found
-    }
-
-    /// Like `search`, for all callers with a profile.
-    pub async fn search_as(
+    /// Returns the best matches among the tools a profile shows, at most `limit`, best first.
+    pub async fn search(
         &self,
         profile: &str,
         query: &str,
         limit: usize,
     ) -> Result<Vec<ToolSearchHit>, GateError> {
         let view = self.profile_view(profile)?;
-        Ok(self.search_view(&view, Revision::LATEST_LEGACY, query, limit).await)
-    }
-
-    async fn search_view(
-        &self,
-        view: &Arc<ProfileView>,
-        to: Revision,
-        query: &str,
-        limit: usize,
-    ) -> Vec<ToolSearchHit> {
         let found = |CapabilityHit { id, score, matches: why }: CapabilityHit| {
             let exposed = view.names().name_of(&id)?.to_owned();
-            let definition = view.listed_tool(&id, to)?;
+            let definition = view.listed_tool(&id, Revision::LATEST_LEGACY)?;
             Some(ToolSearchHit { id, exposed, score, why, definition })
         };
-        let hits = self.tool_index.search(view, query, limit).await;
-        hits.into_iter().filter_map(found).collect()
+        let hits = self.tool_index.search(&view, query, limit).await;
+        Ok(hits.into_iter().filter_map(found).collect())
     }
 }

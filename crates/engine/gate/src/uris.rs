@@ -34,7 +34,7 @@ pub(crate) fn expose_uris(view: &ProfileView, server: &ServerName, answer: Frame
         (None, Some(error)) => at(answer.bytes(), error, &["data", "uri"]).into_iter().collect(),
         (None, None) => Vec::new(),
     };
-    let changes = replacements(view, server, answer.bytes(), &found);
+    let changes = replacements(view, server, answer.bytes(), found);
     if changes.is_empty() {
         return answer;
     }
@@ -70,8 +70,7 @@ pub(crate) fn definition_replacements(
     if !view.uri_rewrites.contains(server) {
         return Vec::new();
     }
-    let found: Vec<_> = interfaces(definition).collect();
-    replacements(view, server, definition, &found)
+    replacements(view, server, definition, interfaces(definition))
 }
 
 /// Returns true if some URI of a server is exposed differently from how the server writes it.
@@ -85,8 +84,7 @@ pub(crate) fn needs_rewriting(view: &ProfileView, offered: &OfferedCatalog) -> b
         })
     });
     let linked = |definition: &Bytes| {
-        let found: Vec<_> = interfaces(definition).collect();
-        !replacements(view, server, definition, &found).is_empty()
+        !replacements(view, server, definition, interfaces(definition)).is_empty()
     };
     let skilled = view.skill_servers.len() > 1 && view.skill_servers.contains(server);
     skilled || listed || catalog.tools.iter().any(|tool| linked(&tool.raw))
@@ -96,14 +94,14 @@ fn replacements(
     view: &ProfileView,
     server: &ServerName,
     bytes: &[u8],
-    found: &[Span],
+    found: impl IntoIterator<Item = Span>,
 ) -> Vec<(Span, String)> {
-    let change = |at: &Span| {
+    let change = |at: Span| {
         let uri = string::decode(at.slice(bytes))?;
         let shown = exposed_uri(view, server, &uri);
-        (shown != uri).then(|| (*at, string::encode(&shown)))
+        (shown != uri).then(|| (at, string::encode(&shown)))
     };
-    found.iter().filter_map(change).collect()
+    found.into_iter().filter_map(change).collect()
 }
 
 /// Returns the exposed form of a URI. A URI with a scheme of one server must resolve to that server

@@ -22,7 +22,7 @@ fn claims(ids: &[CapabilityId]) -> Vec<NameClaim> {
 }
 
 fn exposed(ids: &[CapabilityId], prefix: PrefixMode) -> ExposedNames {
-    expose(&claims(ids), &[], &prefix.into())
+    expose(&claims(ids), &[], &NamingOptions { prefix, ..NamingOptions::default() })
 }
 
 fn name(exposed: &ExposedNames, id: &CapabilityId) -> String {

@@ -3,7 +3,7 @@
 //! Most patterns start or end with literal text and are looked up by it. A pattern that is found
 //! may still not match, but one that is not found does not.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::glob::{Glob, GlobLiteral};
 
@@ -14,21 +14,16 @@ pub(crate) type RuleNumbers = Vec<u32>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PatternIndex {
     whole: HashMap<Box<str>, RuleNumbers>,
-    /// By literal prefixes and suffixes, grouped by length.
-    heads: Vec<PatternAffixIndex>,
-    tails: Vec<PatternAffixIndex>,
+    heads: PatternAffixIndex,
+    tails: PatternAffixIndex,
     /// Patterns without a literal prefix or suffix that contain a `/`.
     slashed: RuleNumbers,
     /// Other patterns without a literal prefix or suffix.
     rest: RuleNumbers,
 }
 
-/// Literal prefixes or suffixes of one length.
-#[derive(Debug, Clone, Default)]
-struct PatternAffixIndex {
-    length: usize,
-    numbers: HashMap<Box<[u8]>, RuleNumbers>,
-}
+/// Patterns by their literal prefixes or suffixes, grouped by length.
+type PatternAffixIndex = BTreeMap<usize, HashMap<Box<[u8]>, RuleNumbers>>;
 
 impl PatternIndex {
     /// Adds a pattern.
@@ -55,9 +50,9 @@ impl PatternIndex {
 
     /// Returns how many patterns are found together with one that has this literal part.
     pub fn match_count(&self, literal: GlobLiteral<'_>) -> usize {
-        let cut = |all: &[PatternAffixIndex], text: &str| {
-            let cuts = all.iter().find(|cuts| cuts.length == text.len());
-            cuts.and_then(|cuts| cuts.numbers.get(text.as_bytes())).map_or(0, Vec::len)
+        let cut = |all: &PatternAffixIndex, text: &str| {
+            let numbers = all.get(&text.len());
+            numbers.and_then(|numbers| numbers.get(text.as_bytes())).map_or(0, Vec::len)
         };
         match literal {
             GlobLiteral::Whole(text) => self.whole.get(text).map_or(0, Vec::len),
@@ -87,25 +82,19 @@ impl PatternIndex {
             found.extend(self.whole.get(text).into_iter().flatten());
         }
         let text = text.as_bytes();
-        let at = |cuts: &PatternAffixIndex| text.len().checked_sub(cuts.length);
-        for cuts in &self.heads {
-            let head = at(cuts).map(|_| &text[..cuts.length]);
-            found.extend(head.and_then(|head| cuts.numbers.get(head)).into_iter().flatten());
+        for (length, numbers) in &self.heads {
+            let head = text.get(..*length);
+            found.extend(head.and_then(|head| numbers.get(head)).into_iter().flatten());
         }
-        for cuts in &self.tails {
-            let tail = at(cuts).map(|from| &text[from..]);
-            found.extend(tail.and_then(|tail| cuts.numbers.get(tail)).into_iter().flatten());
+        for (length, numbers) in &self.tails {
+            let tail = text.len().checked_sub(*length).map(|from| &text[from..]);
+            found.extend(tail.and_then(|tail| numbers.get(tail)).into_iter().flatten());
         }
     }
 }
 
-fn affix_numbers<'c>(all: &'c mut Vec<PatternAffixIndex>, text: &str) -> &'c mut RuleNumbers {
-    let length = text.len();
-    let at = all.iter().position(|cuts| cuts.length == length).unwrap_or_else(|| {
-        all.push(PatternAffixIndex { length, numbers: HashMap::new() });
-        all.len() - 1
-    });
-    all[at].numbers.entry(text.as_bytes().into()).or_default()
+fn affix_numbers<'c>(all: &'c mut PatternAffixIndex, text: &str) -> &'c mut RuleNumbers {
+    all.entry(text.len()).or_default().entry(text.as_bytes().into()).or_default()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! are ambiguous, every rule is a candidate.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use toolgate_model::Effect;
 use toolgate_wire::{scan, string};
@@ -24,15 +24,13 @@ pub(crate) struct RulePrefilter {
     pub always: RuleNumbers,
     clients: PatternIndex,
     profiles: PatternIndex,
-    /// Rules by the top-level argument that their condition reads.
-    members: HashMap<Box<str>, Vec<ArgumentPathIndex>>,
+    /// Rules by the top-level argument that their condition reads, and the path below it.
+    members: HashMap<Box<str>, BTreeMap<Vec<String>, ArgumentValueIndex>>,
 }
 
-/// The requirements on one path in the arguments.
+/// The requirements on the value at one path in the arguments.
 #[derive(Debug, Clone, Default)]
-struct ArgumentPathIndex {
-    /// The path below the top-level argument.
-    path: Vec<String>,
+struct ArgumentValueIndex {
     texts: PatternIndex,
     /// Rules by required number, as the bits of a double.
     numbers: HashMap<u64, RuleNumbers>,
@@ -50,7 +48,11 @@ impl RulePrefilter {
             let rarest =
                 keys.min_by_key(|key| (prefilter.match_count(key), Reverse(key.required.weight())));
             match (rarest, &rule.client, &rule.profile) {
-                (Some(key), ..) => prefilter.path_index_mut(&key).add(&key.required, rule, number),
+                (Some(key), ..) => {
+                    let paths = prefilter.members.entry(key.member.into()).or_default();
+                    let values = paths.entry(key.path.to_owned()).or_default();
+                    values.add(&key.required, rule, number);
+                }
                 (None, Some(client), _) => prefilter.clients.add(&client.glob, number),
                 (None, None, Some(profile)) => prefilter.profiles.add(profile, number),
                 (None, None, None) => prefilter.always.push(number),
@@ -61,21 +63,8 @@ impl RulePrefilter {
 
     /// Returns how many rules the index would find together with one of this requirement.
     fn match_count(&self, key: &ConditionIndexKey<'_>) -> usize {
-        let places = self.members.get(key.member).into_iter().flatten();
-        let place = places.into_iter().find(|it| it.path == key.path);
-        place.map_or(0, |place| place.match_count(&key.required))
-    }
-
-    fn path_index_mut(&mut self, key: &ConditionIndexKey<'_>) -> &mut ArgumentPathIndex {
-        let places = self.members.entry(key.member.into()).or_default();
-        let at = places.iter().position(|it| it.path == key.path).unwrap_or_else(|| {
-            places.push(ArgumentPathIndex {
-                path: key.path.to_owned(),
-                ..ArgumentPathIndex::default()
-            });
-            places.len() - 1
-        });
-        &mut places[at]
+        let values = self.members.get(key.member).and_then(|paths| paths.get(key.path));
+        values.map_or(0, |values| values.match_count(&key.required))
     }
 
     /// Returns the other rules that can apply, in order; `None` if any rule can.
@@ -93,8 +82,10 @@ impl RulePrefilter {
         if !self.members.is_empty() {
             let object = arguments.object()?;
             for (key, at) in scan::members(object) {
-                for index in self.members.get(&*key).into_iter().flatten() {
-                    index.find(at.slice(object), &mut found);
+                for (path, values) in self.members.get(&*key).into_iter().flatten() {
+                    if let Some(raw) = lookup_path(at.slice(object), path) {
+                        values.find(raw, &mut found);
+                    }
                 }
             }
         }
@@ -104,7 +95,7 @@ impl RulePrefilter {
     }
 }
 
-impl ArgumentPathIndex {
+impl ArgumentValueIndex {
     fn match_count(&self, required: &RequiredArgumentValue<'_>) -> usize {
         match required {
             RequiredArgumentValue::Glob(glob) => self.texts.match_count(glob.certain_part()),
@@ -128,8 +119,7 @@ impl ArgumentPathIndex {
         }
     }
 
-    fn find(&self, member: &[u8], found: &mut RuleNumbers) {
-        let Some(raw) = lookup_path(member, &self.path) else { return };
+    fn find(&self, raw: &[u8], found: &mut RuleNumbers) {
         let number = |text: &str| {
             let known = (!self.numbers.is_empty()).then(|| number::parse_double(text)).flatten();
             known.and_then(|double| self.numbers.get(&bits(double))).into_iter().flatten()

@@ -22,35 +22,42 @@ impl Pool {
     ) -> Result<Frame, FleetError> {
         let _under_way = self.active_calls.begin();
         let log = CallLogGuard::begin(self, outbound);
-        let mut live = match self.ensure_connected().await {
-            Ok(live) => live,
-            Err(error) => return log_outcome(log, Err(self.replaced_error().unwrap_or(error))),
-        };
+        let answer = self.send(outbound, repeatable).await;
+        if let Some(log) = log {
+            log.finish(&answer);
+        }
+        answer
+    }
+
+    async fn send(
+        &self,
+        outbound: &OutboundRequest,
+        repeatable: impl FnOnce() -> bool,
+    ) -> Result<Frame, FleetError> {
+        let mut live = self.connect_for_call().await?;
         if self.may_need_spare(&live, outbound) {
             let on_spare: BoxFuture<'_, _> = Box::pin(self.call_on_spare(&live, outbound));
             if let Some(answer) = on_spare.await {
-                return log_outcome(log, answer);
+                return answer;
             }
-            live = match self.ensure_connected().await {
-                Ok(live) => live,
-                Err(error) => return log_outcome(log, Err(self.replaced_error().unwrap_or(error))),
-            };
+            live = self.connect_for_call().await?;
         }
-        let error = match live.session.call(outbound).await {
-            Ok(frame) => return log_outcome(log, Ok(live.mask_response(frame))),
-            Err(error) => error,
-        };
-        let answer = match error.is_fatal() {
-            true => Box::pin(self.call_again(&live, error, outbound, repeatable)).await,
-            false => Err(self.masked_error(&live, error)),
-        };
-        log_outcome(log, answer)
+        match live.session.call(outbound).await {
+            Ok(frame) => Ok(live.mask_response(frame)),
+            Err(error) if error.is_fatal() => {
+                Box::pin(self.call_again(&live, error, outbound, repeatable)).await
+            }
+            Err(error) => Err(self.masked_error(&live, error)),
+        }
     }
 
-    /// Returns [`FleetError::Replaced`] if the server was replaced before the call was sent. The
-    /// caller must then decide about its successor.
-    fn replaced_error(&self) -> Option<FleetError> {
-        self.is_replaced().then(|| FleetError::Replaced(self.server().clone()))
+    /// Connects. Returns [`FleetError::Replaced`] if the server was replaced before the call was
+    /// sent. The caller must then decide about its successor.
+    async fn connect_for_call(&self) -> Result<Arc<ServerConnection>, FleetError> {
+        self.ensure_connected().await.map_err(|error| match self.is_replaced() {
+            true => FleetError::Replaced(self.server().clone()),
+            false => error,
+        })
     }
 
     async fn call_again(
@@ -105,24 +112,17 @@ impl<'a> CallLogGuard<'a> {
             "call: {}: {outcome}", self.label
         );
     }
-}
 
-/// Logs the outcome of a call and returns it.
-fn log_outcome(
-    log: Option<CallLogGuard<'_>>,
-    answer: Result<Frame, FleetError>,
-) -> Result<Frame, FleetError> {
-    if let Some(mut log) = log {
-        log.ended = true;
-        match &answer {
+    fn finish(mut self, answer: &Result<Frame, FleetError>) {
+        self.ended = true;
+        match answer {
             Ok(frame) if frame.kind() == MessageKind::Failure => {
-                log.write("answered with an error")
+                self.write("answered with an error")
             }
-            Ok(frame) => log.write(&format!("answered, {} bytes", frame.bytes().len())),
-            Err(error) => log.write(&error.to_string()),
+            Ok(frame) => self.write(&format!("answered, {} bytes", frame.bytes().len())),
+            Err(error) => self.write(&error.to_string()),
         }
     }
-    answer
 }
 
 impl Drop for CallLogGuard<'_> {

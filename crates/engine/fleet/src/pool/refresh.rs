@@ -27,18 +27,13 @@ pub(crate) struct ListRefreshTimes {
 }
 
 impl ListRefreshTimes {
-    fn note(&self, kinds: &[CapabilityKind], begun: Instant) {
+    pub(super) fn note(&self, kinds: &[CapabilityKind], begun: Instant) {
         let mut read_at = self.read_at.lock();
         for kind in kinds {
             if let Some(at) = read_at.get_mut(*kind as usize) {
                 *at = (*at).max(Some(begun));
             }
         }
-    }
-
-    /// Records that a read of all lists began at `begun`.
-    pub(crate) fn note_all(&self, begun: Instant) {
-        self.note(&CapabilityKind::ALL, begun);
     }
 
     fn read_at(&self, kind: CapabilityKind) -> Option<Instant> {

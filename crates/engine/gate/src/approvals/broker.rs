@@ -1,6 +1,6 @@
 //! The broker: holds the grants and the pending calls, and is the only place that decides one.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
@@ -33,13 +33,17 @@ pub struct ApprovalBroker {
     /// Held while grants are read and stored, so that a later read replaces an earlier one.
     refresh_lock: Mutex<()>,
     version: watch::Sender<u64>,
-    journal: OnceLock<Arc<Journal>>,
+    /// Records decisions that no call waits for.
+    journal: Option<Arc<Journal>>,
     pub(super) me: Weak<Self>,
 }
 
 impl ApprovalBroker {
     /// Loads a broker from the store. While it lives, it follows what other processes decide.
-    pub async fn load(store: Arc<StateStore>) -> Result<Arc<Self>, StoreError> {
+    pub async fn load(
+        store: Arc<StateStore>,
+        journal: Option<Arc<Journal>>,
+    ) -> Result<Arc<Self>, StoreError> {
         let seen = store.change_counter().await?;
         let standing = store.grants().await?.into_iter().collect::<GrantIndex>();
         let broker = Arc::new_cyclic(|me| Self {
@@ -50,16 +54,11 @@ impl ApprovalBroker {
             enqueue_lock: Mutex::default(),
             refresh_lock: Mutex::default(),
             version: watch::Sender::new(0),
-            journal: OnceLock::new(),
+            journal,
             me: me.clone(),
         });
         tokio::spawn(follow(Arc::downgrade(&broker), seen));
         Ok(broker)
-    }
-
-    /// Sets the journal for decisions that no call waits for. Only the first call has an effect.
-    pub fn set_journal(&self, journal: Arc<Journal>) {
-        let _ = self.journal.set(journal);
     }
 
     /// Returns the description of the lasting grant that covers a call, if there is one. A grant for a whole server
@@ -104,7 +103,7 @@ impl ApprovalBroker {
             return Ok(None);
         };
         self.refresh().await;
-        if let Some(journal) = self.journal.get().filter(|_| !self.waiters.has(id)) {
+        if let Some(journal) = self.journal.as_ref().filter(|_| !self.waiters.has(id)) {
             journaling::record_settled(journal, &settled, by).await;
         }
         self.waiters.decide(id, ApprovalDecision { choice, by: by.to_owned() });
@@ -125,7 +124,7 @@ impl ApprovalBroker {
     pub async fn revoke(&self, which: &GrantSelector, by: &str) -> Result<u64, StoreError> {
         let revoked = self.store.revoke_grants(which).await?;
         self.refresh().await;
-        if let Some(journal) = self.journal.get().filter(|_| revoked > 0) {
+        if let Some(journal) = self.journal.as_ref().filter(|_| revoked > 0) {
             journaling::record_revoked(journal, which, revoked, by).await;
         }
         Ok(revoked)
@@ -169,7 +168,7 @@ impl ApprovalBroker {
 
     /// Loads changes of other processes, if there are any, and returns the change counter.
     async fn poll_changes(&self, seen: u64) -> u64 {
-        let stale = self.grant_index.load().is_unknown();
+        let stale = self.grant_index.load().is_unknown;
         match self.store.change_counter().await {
             Ok(now) if now != seen || stale => {
                 self.reload().await;

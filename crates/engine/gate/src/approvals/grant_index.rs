@@ -48,7 +48,7 @@ impl<'a> From<&'a ApprovalBinding> for ApprovalBindingRef<'a> {
 pub(super) struct GrantIndex {
     /// The grants of each server, with their descriptions for people.
     for_good: HashMap<ServerName, Vec<(Grant, Arc<str>)>>,
-    unknown: bool,
+    pub(super) is_unknown: bool,
 }
 
 impl FromIterator<Grant> for GrantIndex {
@@ -70,11 +70,7 @@ impl FromIterator<Grant> for GrantIndex {
 impl GrantIndex {
     /// Returns an index for unreadable grants. It grants nothing.
     pub(super) fn unknown() -> Self {
-        Self { unknown: true, ..Self::default() }
-    }
-
-    pub(super) fn is_unknown(&self) -> bool {
-        self.unknown
+        Self { is_unknown: true, ..Self::default() }
     }
 
     pub(super) fn find(

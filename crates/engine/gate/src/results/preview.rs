@@ -1,6 +1,5 @@
 //! Builds the shortened form of a kept result: its first and last part, and how to read the rest.
 
-use std::fmt::Write as _;
 use std::io;
 
 use toolgate_bridge::describe;
@@ -59,7 +58,7 @@ fn replace_content(answer: &Frame, content: &str, meta: &str) -> Option<Frame> {
     edit.finish_frame().ok()
 }
 
-fn text_block(text: &str) -> String {
+pub(super) fn text_block(text: &str) -> String {
     format!(r#"{{"type":"text","text":{}}}"#, string::encode(text))
 }
 
@@ -72,7 +71,6 @@ fn texts(
     limit: u32,
 ) -> io::Result<Vec<String>> {
     let room = room(kept, text, limit)?;
-    let mut notes = String::new();
     let mut blocks = Vec::new();
     if text.len <= room {
         let whole = page(kept, text, 0, text.len)?;
@@ -83,8 +81,7 @@ fn texts(
     let head = page(kept, text, 0, room / 3 * 2)?.trim_to_line_end();
     let tail = page(kept, text, text.len - room / 3, text.len)?.trim_to_line_start();
     let (next, left) = (head.end, tail.start - head.end);
-    let _ = write!(
-        notes,
+    let mut notes = format!(
         "[{left} of {} bytes of this result are left out here. All of it (about {} tokens) is kept \
          as {uri}. Read on with the tool {} and {{\"uri\": \"{uri}\", \"offset\": {next}}}, or \
          {{\"uri\": \"{uri}\", \"search\": \"TEXT\"}}; or read the resource {uri}?offset={next}, \
@@ -93,10 +90,7 @@ fn texts(
         survey.tokens,
         tool::NAME,
     );
-    let notes = match omitted_note(kept, survey, uri) {
-        Some(more) => format!("{notes}\n{more}"),
-        None => notes,
-    };
+    notes.extend(omitted_note(kept, survey, uri).map(|more| format!("\n{more}")));
     blocks.extend([head.text, notes, tail.text].map(|text| text_block(&text)));
     Ok(blocks)
 }

@@ -11,6 +11,7 @@ use toolgate_wire::large::{
 use toolgate_wire::{Frame, Revision, method, string};
 
 use super::page::{ResultPage, page};
+use super::preview::text_block;
 use super::query::{ResultQuery, ResultTextSearch};
 use super::search::{self, TextMatches};
 use super::{META, PREFIX, result_not_found, unreadable};
@@ -170,14 +171,16 @@ fn page_excerpt(kept: &KeptResult, section: &ResultSection, page: ResultPage) ->
     let next = (end < len).then_some(end);
     let note =
         next.map(|next| format!("[bytes {start} to {end} of {len}; continue with offset={next}]"));
-    let meta = format!(
-        r#"{{"uri":{},"offset":{start},"length":{},"bytes":{len}{}}}"#,
-        string::encode(&format!("{PREFIX}{}", kept.id())),
-        end - start,
-        next.map(|next| format!(r#","nextOffset":{next}"#)).unwrap_or_default(),
-    );
+    let found = format!(r#""offset":{start},"length":{}"#, end - start);
     let mime = section.mime.clone().unwrap_or_default();
-    ResultExcerpt { text, note, meta, mime }
+    ResultExcerpt { text, note, meta: meta(kept, section, &found, next), mime }
+}
+
+/// Returns where an excerpt is from, what it contains and where to read on, for programs.
+fn meta(kept: &KeptResult, section: &ResultSection, found: &str, next: Option<u64>) -> String {
+    let uri = string::encode(&format!("{PREFIX}{}", kept.id()));
+    let next = next.map(|next| format!(r#","nextOffset":{next}"#)).unwrap_or_default();
+    format!(r#"{{"uri":{uri},{found},"bytes":{}{next}}}"#, section.len)
 }
 
 /// Returns the matches of a search, each with its context.
@@ -206,20 +209,13 @@ fn search_excerpt(
         offsets.push(start.to_string());
     }
     let note = match (shown.len(), more) {
-        (0, _) => Some(format!("[no match for {:?} from byte {} on]", search.text, query.offset)),
-        (_, None) => Some("[no more matches; each number is the offset to read at]".to_owned()),
-        (_, Some(more)) => {
-            Some(format!("[there are more matches; search again with offset={more}]"))
-        }
+        (0, _) => format!("[no match for {:?} from byte {} on]", search.text, query.offset),
+        (_, None) => "[no more matches; each number is the offset to read at]".to_owned(),
+        (_, Some(more)) => format!("[there are more matches; search again with offset={more}]"),
     };
-    let next = more.map(|more| format!(r#","nextOffset":{more}"#)).unwrap_or_default();
-    let meta = format!(
-        r#"{{"uri":{},"matches":[{}],"bytes":{}{next}}}"#,
-        string::encode(&format!("{PREFIX}{}", kept.id())),
-        offsets.join(","),
-        section.len,
-    );
-    Ok(ResultExcerpt { text: shown.join("\n"), note, meta, mime: "text/plain".to_owned() })
+    let meta = meta(kept, section, &format!(r#""matches":[{}]"#, offsets.join(",")), more);
+    let mime = "text/plain".to_owned();
+    Ok(ResultExcerpt { text: shown.join("\n"), note: Some(note), meta, mime })
 }
 
 /// Returns the byte range of the lines `first` to `last`, counted from 1.
@@ -256,7 +252,7 @@ pub(super) fn to_tool_result(reading: &ResultExcerpt) -> String {
         .into_iter()
         .flatten()
         .filter(|text| !text.is_empty())
-        .map(|text| format!(r#"{{"type":"text","text":{}}}"#, string::encode(text)))
+        .map(|text| text_block(text))
         .collect();
     format!(r#"{{"content":[{}]}}"#, blocks.join(","))
 }

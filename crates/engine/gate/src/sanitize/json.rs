@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use toolgate_findings::text::{
-    StrippedText, classify_chars, decode_escape, find_invisible, is_hidden,
+    StrippedText, classify_chars, decode_char, decode_escape, find_invisible, is_hidden,
 };
 
 /// Returns the JSON without invisible characters in its strings; borrowed if there are none. The
@@ -101,24 +101,13 @@ impl Iterator for JsonStringChars<'_> {
             [b'\\', b'r', ..] => (Some('\r'), 2),
             [b'\\', b't', ..] => (Some('\t'), 2),
             [b'\\', other, ..] => (Some(char::from(*other)), 2),
-            _ => character(rest),
+            _ => decode_char(rest),
         };
         let from = self.at;
         self.at = (from + len.max(1)).min(self.end);
         // A lone surrogate is removed: two of them could otherwise become a pair.
         Some((c.unwrap_or('\0'), from, self.at))
     }
-}
-
-fn character(rest: &[u8]) -> (Option<char>, usize) {
-    let len = match rest.first() {
-        Some(0xF0..) => 4,
-        Some(0xE0..) => 3,
-        Some(0xC0..) => 2,
-        _ => 1,
-    };
-    let text = rest.get(..len).and_then(|bytes| str::from_utf8(bytes).ok());
-    (text.and_then(|text| text.chars().next()), len)
 }
 
 #[cfg(test)]

@@ -111,12 +111,9 @@ impl GuardedInteractor {
     ) -> Result<(Question, SamplingGuard), Answer> {
         let Some(limits) = self.limits else {
             let why = "sampling is not allowed for this server; `sampling` in its entry allows it";
-            return Err(match refuse_question(&question, why) {
-                Answer::Failure { message, data, .. } => {
-                    Answer::Failure { code: code::METHOD_NOT_FOUND, message, data }
-                }
-                answer => answer,
-            });
+            let _ = refuse_question(&question, why);
+            let (code, message) = (code::METHOD_NOT_FOUND, why.to_owned());
+            return Err(Answer::Failure { code, message, data: None });
         };
         if self.nested {
             let why = "the caller's model is already answering a server; sampling cannot be nested";
@@ -139,35 +136,21 @@ impl GuardedInteractor {
             requests_limit: limits.requests_per_day,
             tokens_limit: limits.tokens_per_day,
         };
-        self.charge_budget(&question, &charge).await?;
-        Ok((with_params(question, Some(params))?, under_way))
-    }
-
-    async fn charge_budget(
-        &self,
-        question: &Question,
-        charge: &SamplingCharge,
-    ) -> Result<(), Answer> {
-        let fits = match &self.decisions {
-            None => Ok(self.samplings.charge(charge)),
-            Some(decisions) => decisions.charge_sampling(charge).await,
+        let charged = match &self.decisions {
+            None => Ok(self.samplings.charge(&charge)),
+            Some(decisions) => decisions.charge_sampling(&charge).await,
         };
-        match fits {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                let SamplingCharge { requests_limit, tokens_limit, .. } = charge;
-                let why = format!(
-                    "the server has used up what it may sample in a day \
-                     ({requests_limit} completions, {tokens_limit} tokens)"
-                );
-                Err(refuse_question(question, &why))
-            }
+        let why = match charged {
+            Ok(true) => return Ok((with_params(question, Some(params))?, under_way)),
+            Ok(false) => format!(
+                "the server has used up what it may sample in a day \
+                 ({} completions, {} tokens)",
+                charge.requests_limit, charge.tokens_limit
+            ),
             // Without a charge there is no sampling.
-            Err(error) => {
-                let why = format!("cannot charge the sampling budget: {error}");
-                Err(refuse_question(question, &why))
-            }
-        }
+            Err(error) => format!("cannot charge the sampling budget: {error}"),
+        };
+        Err(refuse_question(&question, &why))
     }
 }
 

@@ -52,18 +52,20 @@ impl OutboundCall<'_> {
     ) -> Result<Frame, CallError> {
         let modern = self.caller.revision.era() == Era::Modern;
         match (self.wanted(), mode) {
-            (Some(TaskFormat::Session), ToolTaskMode::Session(_)) => {
-                self.call_direct(TaskFormat::Session, table).await
-            }
-            (Some(TaskFormat::Extension), ToolTaskMode::Extension) => {
-                self.call_direct(TaskFormat::Extension, table).await
+            (Some(form @ TaskFormat::Session), ToolTaskMode::Session(_))
+            | (Some(form @ TaskFormat::Extension), ToolTaskMode::Extension) => {
+                self.call_direct(form, table).await
             }
             (Some(TaskFormat::Session), ToolTaskMode::Extension) => {
                 self.session_on_extension(table).await
             }
             (_, ToolTaskMode::Session(TaskSupport::Forbidden))
             | (None, ToolTaskMode::Session(TaskSupport::Optional)) => {
-                self.send(self.without_foreign_hint()?).await
+                // In a modern request, the older format's `task` member has no meaning.
+                match modern && scan::member(self.params(), "task").is_some() {
+                    true => self.send(&self.with_task_hint(None, self.port())?).await,
+                    false => self.send(self.outbound).await,
+                }
             }
             (Some(TaskFormat::Extension), ToolTaskMode::Session(_)) => {
                 self.extension_on_session(table).await
@@ -71,7 +73,8 @@ impl OutboundCall<'_> {
             // A modern caller can react to the error; an older one cannot.
             (None, ToolTaskMode::Session(TaskSupport::Required)) if modern => Err(missing().into()),
             (None, ToolTaskMode::Session(TaskSupport::Required)) => {
-                self.blocking_on_session().await
+                let answer = self.send(&self.with_task_hint(Some("{}"), self.port())?).await?;
+                self.await_task(answer, TaskFormat::Session).await
             }
             (None, ToolTaskMode::Extension) => self.blocking_on_extension(modern).await,
         }
@@ -88,17 +91,12 @@ impl OutboundCall<'_> {
         self.outbound.frame.params().unwrap_or_default()
     }
 
-    async fn send(&self, outbound: OutboundRequest) -> Result<Frame, CallError> {
-        Ok(self.pool.call(&outbound, self.repeatable).await?)
+    async fn send(&self, outbound: &OutboundRequest) -> Result<Frame, CallError> {
+        Ok(self.pool.call(outbound, self.repeatable).await?)
     }
 
     fn port(&self) -> Arc<dyn Interactor> {
         self.outbound.interactor.clone()
-    }
-
-    fn unchanged_request(&self) -> OutboundRequest {
-        let OutboundRequest { frame, rename, interactor: port } = self.outbound;
-        OutboundRequest { frame: frame.clone(), rename: rename.clone(), interactor: port.clone() }
     }
 
     /// Returns the request with another `task` member, or without one.
@@ -121,16 +119,6 @@ impl OutboundCall<'_> {
         Ok(OutboundRequest { frame, rename: None, interactor: port })
     }
 
-    /// Removes the older format's `task` member from a modern caller's request, where it has no
-    /// meaning.
-    fn without_foreign_hint(&self) -> Result<OutboundRequest, GateError> {
-        let modern = self.caller.revision.era() == Era::Modern;
-        match modern && scan::member(self.params(), "task").is_some() {
-            true => self.with_task_hint(None, self.port()),
-            false => Ok(self.unchanged_request()),
-        }
-    }
-
     /// Creates the entry for a new task.
     fn new_task(&self, route: TaskFormatPair, task: &[u8]) -> Result<Task, GateError> {
         let goes_on = !matches!(route, TaskFormatPair::Stored);
@@ -140,7 +128,7 @@ impl OutboundCall<'_> {
     }
 
     async fn call_direct(&self, form: TaskFormat, table: &TaskTable) -> Result<Frame, CallError> {
-        let answer = self.send(self.unchanged_request()).await?;
+        let answer = self.send(self.outbound).await?;
         if let Some(task) = tasks::task_in_result(answer.result().unwrap_or_default(), form) {
             table.add(self.new_task(TaskFormatPair::Direct(form), task)?);
         }
@@ -148,7 +136,7 @@ impl OutboundCall<'_> {
     }
 
     async fn session_on_extension(&self, table: &TaskTable) -> Result<Frame, CallError> {
-        let answer = self.send(self.with_task_hint(None, task_aware(self.port()))?).await?;
+        let answer = self.send(&self.with_task_hint(None, task_aware(self.port()))?).await?;
         // A stored result must be complete.
         let answer = spool::load_frame(answer).await.map_err(|_| unreadable())?;
         let Some(result) = answer.result() else { return Ok(answer) };
@@ -177,7 +165,7 @@ impl OutboundCall<'_> {
     }
 
     async fn extension_on_session(&self, table: &TaskTable) -> Result<Frame, CallError> {
-        let answer = self.send(self.with_task_hint(Some("{}"), self.port())?).await?;
+        let answer = self.send(&self.with_task_hint(Some("{}"), self.port())?).await?;
         let Some(task) =
             tasks::task_in_result(answer.result().unwrap_or_default(), TaskFormat::Session)
         else {
@@ -189,18 +177,13 @@ impl OutboundCall<'_> {
         Ok(own_response(&created.ok_or_else(unreadable)?)?)
     }
 
-    async fn blocking_on_session(self) -> Result<Frame, CallError> {
-        let answer = self.send(self.with_task_hint(Some("{}"), self.port())?).await?;
-        self.await_task(answer, TaskFormat::Session).await
-    }
-
     /// Declares the extension only if the server requires it: most servers answer at once.
     async fn blocking_on_extension(self, modern: bool) -> Result<Frame, CallError> {
-        let answer = self.send(self.unchanged_request()).await?;
+        let answer = self.send(self.outbound).await?;
         let answer = match answer.error() {
             // The server refused before it ran the tool, so calling again runs it once.
             Some(error) if tasks::is_missing_tasks_error(error) && !modern => {
-                self.send(self.with_task_hint(None, task_aware(self.port()))?).await?
+                self.send(&self.with_task_hint(None, task_aware(self.port()))?).await?
             }
             _ => answer,
         };

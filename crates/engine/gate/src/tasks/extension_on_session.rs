@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_bridge::tasks::{self, TaskFormat, TaskStatus, TaskView};
-use toolgate_session::Interactor;
 use toolgate_wire::{Frame, code, method, scan};
 
 use super::methods::TaskRequest;
@@ -74,8 +73,7 @@ pub(super) async fn task_details(
 
 /// Queries the task at its server, and fetches the outcome or listens for questions as needed.
 async fn look(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<(), GateError> {
-    let port: Arc<dyn Interactor> = inbox.clone();
-    let upstream = about.upstream(port)?;
+    let upstream = about.upstream(inbox.clone())?;
     let seen = match upstream.get().await {
         Err(refusal) if refusal.rpc_code == code::INVALID_PARAMS => {
             about.gate.tasks.forget(about.task);
@@ -99,8 +97,7 @@ async fn look(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<(),
 
 /// Waits for the outcome in the background, so that the server can ask its questions.
 fn listen(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<(), GateError> {
-    let port: Arc<dyn Interactor> = inbox.clone();
-    let upstream = about.upstream(port)?;
+    let upstream = about.upstream(inbox.clone())?;
     let (table, task, own) = (about.gate.tasks.clone(), Arc::downgrade(about.task), inbox.clone());
     inbox.listen(|| {
         let waiting = async move {
@@ -118,8 +115,7 @@ fn listen(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<(), Gat
 /// Cancels the task if the server can. Cancelling a task twice or after its end is not an error.
 async fn cancel(about: &TaskRequest<'_>, inbox: &Arc<TaskQuestions>) -> Result<Frame, GateError> {
     if about.task.outcome().is_none() {
-        let port: Arc<dyn Interactor> = inbox.clone();
-        match about.upstream(port)?.cancel().await {
+        match about.upstream(inbox.clone())?.cancel().await {
             Err(refusal) if refusal.rpc_code != code::INVALID_PARAMS => return Err(refusal),
             _ => inbox.stop(),
         }

@@ -175,10 +175,13 @@ impl TaskRequest<'_> {
 
     /// Answers `tasks/get` of 2025-11-25 from the last known state.
     pub(super) fn task_status(&self) -> Result<Frame, GateError> {
-        let (run, spoken) = (self.task.route.server_form(), self.task.route.client_form());
-        let state =
-            tasks::convert_task(&self.task.last_seen(), run, spoken).ok_or_else(unreadable)?;
-        own_response(&state)
+        own_response(&self.state().ok_or_else(unreadable)?)
+    }
+
+    /// Returns the last known state of the task in the caller's format.
+    fn state(&self) -> Option<Bytes> {
+        let route = &self.task.route;
+        tasks::convert_task(&self.task.last_seen(), route.server_form(), route.client_form())
     }
 
     /// Answers `tasks/result`: the answer to the call, marked with its task.
@@ -220,7 +223,7 @@ impl TaskRequest<'_> {
     /// Returns the task for `tasks/list`, queried again if it may have changed; `None` if its
     /// server no longer has it.
     async fn listed(&self, port: Arc<dyn Interactor>, look: bool) -> Option<Bytes> {
-        let (run, spoken) = (self.task.route.server_form(), self.task.route.client_form());
+        let run = self.task.route.server_form();
         let ended = TaskView::of(&self.task.last_seen(), run)?.status.is_terminal();
         if look && !ended {
             match self.upstream(port).ok()?.get().await {
@@ -230,7 +233,7 @@ impl TaskRequest<'_> {
                 Err(_) => {}
             }
         }
-        tasks::convert_task(&self.task.last_seen(), run, spoken)
+        self.state()
     }
 
     /// Stores the state of the task, unless it was cancelled, which is final in 2025-11-25.

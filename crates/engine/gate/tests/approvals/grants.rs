@@ -92,14 +92,14 @@ async fn grants_survive_a_restart_and_what_others_take_back_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     let open = async || Arc::new(StateStore::open(path.clone()).await.unwrap());
-    let broker = ApprovalBroker::load(open().await).await.unwrap();
+    let broker = ApprovalBroker::load(open().await, None).await.unwrap();
     let waiting = Call::to_operator("{}").start(&broker);
     let [row] = &listed(&broker, 1).await[..] else { panic!() };
     broker.settle(&row.id, ApprovalChoice::Tool, "operator").await.unwrap().unwrap();
     waiting.await.unwrap();
     drop(broker);
 
-    let broker = ApprovalBroker::load(open().await).await.unwrap();
+    let broker = ApprovalBroker::load(open().await, None).await.unwrap();
     assert!(broker.find_grant(&bound(), None).is_some());
     let server = ServerName::new("git").unwrap();
     let mut news = broker.watch();

@@ -15,7 +15,7 @@ async fn a_call_is_on_disk_before_it_waits_and_goes_on_when_it_is_approved() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     let state = StateStore::open(path.clone()).await.unwrap();
-    let broker = ApprovalBroker::load(Arc::new(state)).await.unwrap();
+    let broker = ApprovalBroker::load(Arc::new(state), None).await.unwrap();
     let waiting = Call::to_operator(r#"{"a": 1.50}"#).start(&broker);
     let [call] = &listed(&broker, 1).await[..] else { panic!() };
     assert_eq!((&call.binding, &call.arguments[..]), (&bound(), &br#"{"a": 1.50}"#[..]));
@@ -175,7 +175,7 @@ async fn what_another_process_decides_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     let ours = StateStore::open(path.clone()).await.unwrap();
-    let broker = ApprovalBroker::load(Arc::new(ours)).await.unwrap();
+    let broker = ApprovalBroker::load(Arc::new(ours), None).await.unwrap();
     let theirs = StateStore::open(path).await.unwrap();
     for choice in [ApprovalChoice::Deny, ApprovalChoice::Once, ApprovalChoice::Tool] {
         let waiting = Call::to_operator("{}").start(&broker);

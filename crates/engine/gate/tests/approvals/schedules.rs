@@ -42,7 +42,7 @@ async fn run(acts: Vec<(u64, Act)>) -> (usize, usize) {
     let mut brokers = Vec::new();
     for _ in 0..2 {
         let state = StateStore::open(path.clone()).await.unwrap();
-        brokers.push(ApprovalBroker::load(Arc::new(state)).await.unwrap());
+        brokers.push(ApprovalBroker::load(Arc::new(state), None).await.unwrap());
     }
     let running: Vec<_> = acts
         .into_iter()

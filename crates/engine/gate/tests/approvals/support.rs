@@ -171,7 +171,7 @@ pub const SHORT: Duration = Duration::from_millis(100);
 pub const LONG: Duration = Duration::from_secs(60);
 
 pub async fn broker() -> Arc<ApprovalBroker> {
-    ApprovalBroker::load(Arc::new(StateStore::in_memory().await.unwrap())).await.unwrap()
+    ApprovalBroker::load(Arc::new(StateStore::in_memory().await.unwrap()), None).await.unwrap()
 }
 
 /// Waits until as many calls wait.

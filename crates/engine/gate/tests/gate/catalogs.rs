@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use toolgate_fleet::{DRAIN_LIMIT, Fleet, FleetBuilder, FleetServer};
-use toolgate_gate::Gate;
+use toolgate_gate::{Gate, GatewaySettings};
 use toolgate_launch::{LaunchHelperProgram, Launcher};
 use toolgate_model::{CapabilityKind, FailurePhase, PrefixMode, ServerState};
 use toolgate_store::StateStore;
@@ -19,7 +19,7 @@ fn remembering(store: &Arc<StateStore>) -> (Arc<Gate>, Arc<Fleet>) {
     let (launcher, store) = (Launcher::new(LaunchHelperProgram::none()), Some(store.clone()));
     let fleet = FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN_LIMIT }.build();
     let fleet = Arc::new(fleet);
-    (Gate::new(fleet.clone(), PrefixMode::default()), fleet)
+    (Gate::new(fleet.clone(), GatewaySettings::default()), fleet)
 }
 
 #[tokio::test]

@@ -11,8 +11,8 @@ use toolgate_search::tokens::estimate;
 use toolgate_wire::Revision;
 
 use crate::fleet::{
-    Played, all_is_told, caller, caller_of, empty, gate, lets_others_pass, listed, member, pass,
-    profiles, seeing, spec, tool, tools, with_definitions, with_one_blocking_thread,
+    Played, all_is_told, apply_settings, caller, caller_of, empty, gate, lets_others_pass, listed,
+    member, pass, profiles, seeing, spec, tool, tools, with_definitions, with_one_blocking_thread,
 };
 
 const OWN: [&str; 3] = ["tool_search", "call_tool", "call_read_only_tool"];
@@ -193,7 +193,7 @@ async fn call_read_only_tool_says_that_it_only_reads_and_calls_nothing_else() {
 async fn the_gates_own_names_are_nobody_elses_where_they_are_needed() {
     let server = with_definitions(json!([tool("call_tool", "Phones."), tool("other", "")]));
     let search = Profile { expose: Some(ExposureMode::Search), ..Profile::default() };
-    let style = NamingOptions::from(PrefixMode::Never);
+    let style = NamingOptions { prefix: PrefixMode::Never, ..NamingOptions::default() };
     let profiles = profiles([("search", search)]);
     let (gate, _fleet) =
         gate(&[("s", &server)], GatewaySettings { style, profiles, expose: ExposureMode::All })
@@ -223,7 +223,7 @@ async fn a_search_finds_what_its_caller_sees_as_it_is_now() {
     fleet.add_server(member(hidden, &weather())).await;
     fleet.wait_settled(|_| true).await;
     let names = async |profile: &str| -> Vec<String> {
-        let found = gate.search_as(profile, "weather forecast", 5).await.unwrap();
+        let found = gate.search(profile, "weather forecast", 5).await.unwrap();
         assert!(found.iter().all(|found| !found.why.is_empty() && found.score > 0.0));
         found.into_iter().map(|found| found.exposed).collect()
     };
@@ -232,12 +232,12 @@ async fn a_search_finds_what_its_caller_sees_as_it_is_now() {
     fleet.add_server(member(spec("seen"), &weather())).await;
     fleet.wait_settled(|_| true).await;
     assert_eq!(names("mine").await[0], "seen__forecast");
-    let found = &gate.search(&caller(), "weather forecast", 1).await[0];
+    let found = &gate.search("default", "weather forecast", 1).await.unwrap()[0];
     let definition: Value = serde_json::from_slice(&found.definition).unwrap();
     assert_eq!(definition["name"], found.exposed.as_str());
     assert!(fleet.remove_server(&spec("seen").name).await);
     assert_eq!(names("mine").await, [""; 0]);
-    assert!(gate.search_as("nosuch", "weather", 5).await.is_err());
+    assert!(gate.search("nosuch", "weather", 5).await.is_err());
 }
 
 #[tokio::test]
@@ -286,7 +286,7 @@ async fn a_list_that_is_not_everybodys_is_not_to_be_shared() {
         let list = gate.list(CapabilityKind::Tool, caller).await;
         serde_json::from_slice::<Value>(&list).unwrap()["cacheScope"].clone()
     };
-    let (gate, _fleet) = gate(&[("s", &weather())], searching(ExposureMode::Search)).await;
+    let (gate, fleet) = gate(&[("s", &weather())], searching(ExposureMode::Search)).await;
     let (me, other) = (caller_of(Revision::V2026_07_28), caller_of(Revision::V2026_07_28));
     assert_eq!(scope(&gate, &me).await, "public");
     call(&gate, &me, "tool_search", json!({ "query": "weather" })).await;
@@ -295,7 +295,7 @@ async fn a_list_that_is_not_everybodys_is_not_to_be_shared() {
     // Where the client's name decides, others see something else at the same address.
     let mut manner = searching(ExposureMode::Search);
     manner.profiles.clients.insert("someone".into(), "root".into());
-    gate.apply_settings(manner);
+    apply_settings(&gate, &fleet, manner).await;
     assert_eq!(scope(&gate, &other).await, "private");
 }
 
@@ -307,10 +307,10 @@ fn others_are_served_while_many_tools_are_indexed() {
         let (gate, _fleet) = gate(&[("s", &server)], GatewaySettings::default()).await;
         let me = caller();
         tools(&gate, &me).await;
-        let (found, others) = lets_others_pass(gate.search(&me, "weather", 5)).await;
-        assert_eq!(found.len(), 5);
+        let (found, others) = lets_others_pass(gate.search("default", "weather", 5)).await;
+        assert_eq!(found.unwrap().len(), 5);
         assert!(others);
-        let (_, others) = lets_others_pass(gate.search(&me, "place", 5)).await;
+        let (_, others) = lets_others_pass(gate.search("default", "place", 5)).await;
         assert!(!others, "there is nothing left to index");
     });
 }

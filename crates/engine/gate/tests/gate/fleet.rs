@@ -8,12 +8,13 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
+use toolgate_exposure::NamingOptions;
 use toolgate_fleet::{BuiltInServer, DRAIN_LIMIT, Fleet, FleetBuilder, FleetServer};
 use toolgate_gate::{Caller, CallerId, Client, Gate, GateError, GatewaySettings};
 use toolgate_launch::{LaunchHelperProgram, Launcher};
 use toolgate_model::{
-    CapabilityKind, DeclaredProfile, Origin, PoolScope, Profile, Profiles, ServerName, ServerSpec,
-    TransportSpec,
+    CapabilityKind, DeclaredProfile, GovernanceSettings, Origin, PoolScope, PrefixMode, Profile,
+    Profiles, ServerName, ServerSpec, TransportSpec,
 };
 use toolgate_session::{Answer, Interactor, Question};
 use toolgate_wire::{Era, Frame, MessageLimits, Revision};
@@ -145,7 +146,7 @@ impl BuiltInServer for Played {
 /// A fleet of played servers, all of them up, and the gate before it.
 pub async fn gate(
     servers: &[(&str, &Played)],
-    manner: impl Into<GatewaySettings>,
+    manner: impl ChosenSettings,
 ) -> (Arc<Gate>, Arc<Fleet>) {
     let (gate, fleet) = empty(manner);
     for (name, server) in servers {
@@ -155,12 +156,42 @@ pub async fn gate(
     (gate, fleet)
 }
 
-pub fn empty(manner: impl Into<GatewaySettings>) -> (Arc<Gate>, Arc<Fleet>) {
+/// The settings of a gate under test, or the part of them that a test chooses.
+pub trait ChosenSettings {
+    fn settings(self) -> GatewaySettings;
+}
+
+impl ChosenSettings for GatewaySettings {
+    fn settings(self) -> GatewaySettings {
+        self
+    }
+}
+
+impl ChosenSettings for NamingOptions {
+    fn settings(self) -> GatewaySettings {
+        GatewaySettings { style: self, ..GatewaySettings::default() }
+    }
+}
+
+impl ChosenSettings for PrefixMode {
+    fn settings(self) -> GatewaySettings {
+        NamingOptions { prefix: self, ..NamingOptions::default() }.settings()
+    }
+}
+
+/// Applies other settings to a gate, with the servers it has.
+pub async fn apply_settings(gate: &Gate, fleet: &Fleet, manner: impl ChosenSettings) {
+    let present = fleet.catalogs(None).into_iter();
+    let present = present.map(|offered| FleetServer::clone(&offered.fleet_server)).collect();
+    gate.apply(present, manner.settings(), &GovernanceSettings::default()).await;
+}
+
+pub fn empty(manner: impl ChosenSettings) -> (Arc<Gate>, Arc<Fleet>) {
     let launcher = Launcher::new(LaunchHelperProgram::none());
     let fleet = Arc::new(
         FleetBuilder { launcher, store: None, roots: Vec::new(), drain: DRAIN_LIMIT }.build(),
     );
-    (Gate::new(fleet.clone(), manner), fleet)
+    (Gate::new(fleet.clone(), manner.settings()), fleet)
 }
 
 pub async fn enlist<S>(fleet: &Fleet, name: &str, server: &S, pool: PoolScope)

@@ -9,8 +9,8 @@ use toolgate_model::{CapabilityKind, NamingStyle, Profile, ServerSpec};
 use toolgate_wire::Revision;
 
 use crate::fleet::{
-    Played, all_is_told, caller, empty, member, pass, profiles, seeing, spec, tool, tools,
-    with_tools,
+    Played, all_is_told, apply_settings, caller, empty, member, pass, profiles, seeing, spec, tool,
+    tools, with_tools,
 };
 
 const LEGACY: Revision = Revision::LATEST_LEGACY;
@@ -115,11 +115,11 @@ async fn a_profile_is_asked_for_or_given_to_a_client_or_the_default() {
 
 #[tokio::test(start_paused = true)]
 async fn who_has_a_profile_that_is_gone_sees_nothing_and_is_told() {
-    let (gate, _fleet) = two(&with_tools(&["log"]), &with_tools(&["read"])).await;
+    let (gate, fleet) = two(&with_tools(&["log"]), &with_tools(&["read"])).await;
     let me = seeing("git", LEGACY);
     assert_eq!(tools(&gate, &me).await.len(), 1);
     let mut events = gate.events();
-    gate.apply_settings(GatewaySettings::default());
+    apply_settings(&gate, &fleet, GatewaySettings::default()).await;
     assert_eq!(tools(&gate, &me).await.len(), 0);
     for name in ["mcp__git__log", "git__log"] {
         let refused = pass(&gate, &me, "tools/call", json!({ "name": name })).await.unwrap_err();

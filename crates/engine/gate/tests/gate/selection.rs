@@ -11,7 +11,7 @@ use toolgate_model::{
 };
 use toolgate_wire::Revision;
 
-use crate::fleet::{Played, all_is_told, caller, caller_of, empty, pass};
+use crate::fleet::{Played, all_is_told, apply_settings, caller, caller_of, empty, pass};
 
 const TOOLS: [&str; 3] = ["read_a", "read_b", "write"];
 
@@ -99,12 +99,12 @@ async fn a_choice_takes_effect_at_once_and_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn another_style_takes_effect_at_once_and_is_told() {
-    let (gate, _fleet, _server) = with(ToolSelection::default()).await;
+    let (gate, fleet, _server) = with(ToolSelection::default()).await;
     let me = caller();
     gate.list(CapabilityKind::Tool, &me).await;
     all_is_told().await;
     let mut events = gate.events();
-    gate.apply_settings(PrefixMode::Never);
+    apply_settings(&gate, &fleet, PrefixMode::Never).await;
     assert_eq!(listed(&gate, Revision::LATEST_LEGACY).await, TOOLS);
     let event = events.recv().await.unwrap();
     assert!(

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::DuplexStream;
 use tokio::time::Instant;
 use toolgate_fleet::{BuiltInServer, DRAIN_LIMIT, FleetBuilder};
-use toolgate_gate::{Gate, GateEvent};
+use toolgate_gate::{Gate, GateEvent, GatewaySettings};
 use toolgate_launch::{LaunchHelperProgram, Launcher};
 use toolgate_model::{CapabilityKind, PoolScope, PrefixMode, ServerState};
 use toolgate_store::StateStore;
@@ -103,7 +103,7 @@ async fn a_server_that_never_came_up_is_waited_for_twice_and_never_again() {
         let (launcher, store) = (Launcher::new(LaunchHelperProgram::none()), Some(store.clone()));
         let fleet = FleetBuilder { launcher, store, roots: Vec::new(), drain: DRAIN_LIMIT }.build();
         let fleet = Arc::new(fleet);
-        let gate = Gate::new(fleet.clone(), PrefixMode::default());
+        let gate = Gate::new(fleet.clone(), GatewaySettings::default());
         enlist(&fleet, "mute", &Mute, PoolScope::Shared).await;
         assert_eq!(fleet.status()[0].repeatedly_failed, in_vain);
         if in_vain {

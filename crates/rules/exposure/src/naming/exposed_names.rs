@@ -93,14 +93,11 @@ impl ExposedNames {
         let templates = self.ids[CapabilityKind::Template as usize].values();
         let fitting: BTreeSet<_> =
             templates.filter(|id| template::matches(&id.name, uri)).map(|id| &id.server).collect();
-        let mut fitting: Vec<_> = fitting.into_iter().collect();
-        match (fitting.pop(), fitting.is_empty()) {
-            (None, _) => UriOwner::Unknown,
-            (Some(server), true) => UriOwner::Server { server, uri: Cow::Borrowed(uri) },
-            (Some(last), false) => {
-                fitting.push(last);
-                UriOwner::Ambiguous(fitting)
-            }
+        let fitting: Vec<_> = fitting.into_iter().collect();
+        match fitting[..] {
+            [] => UriOwner::Unknown,
+            [server] => UriOwner::Server { server, uri: Cow::Borrowed(uri) },
+            _ => UriOwner::Ambiguous(fitting),
         }
     }
 

@@ -27,9 +27,3 @@ pub struct NameClaim {
     /// The alias from the configuration.
     pub alias: Option<Arc<str>>,
 }
-
-impl From<PrefixMode> for NamingOptions {
-    fn from(prefix: PrefixMode) -> Self {
-        Self { prefix, ..Self::default() }
-    }
-}

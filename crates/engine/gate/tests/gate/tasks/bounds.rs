@@ -11,7 +11,7 @@ use toolgate_wire::{Era, Revision};
 use super::client::{Client, End};
 use super::worker::Worker;
 use super::{gate_before, gate_within};
-use crate::fleet::{empty, enlist, profiles};
+use crate::fleet::{apply_settings, empty, enlist, profiles};
 
 async fn until(reached: impl Fn() -> bool) {
     while !reached() {
@@ -110,12 +110,11 @@ async fn a_task_on_a_server_of_ones_own_holds_its_caller() {
 #[tokio::test]
 async fn a_long_result_that_is_inlined_is_shown_in_part_and_kept() {
     for era in [Era::Legacy, Era::Modern] {
-        let (gate, _fleet, _worker) = gate_before(era).await;
+        let (gate, fleet, _worker) = gate_before(era).await;
         let nothing = Profile { result_limit: Some(0), ..Profile::default() };
-        gate.apply_settings(GatewaySettings {
-            profiles: profiles([("default", nothing)]),
-            ..GatewaySettings::default()
-        });
+        let profiles = profiles([("default", nothing)]);
+        let settings = GatewaySettings { profiles, ..GatewaySettings::default() };
+        apply_settings(&gate, &fleet, settings).await;
         let client = Client::extension();
         let id = client.begin(&gate, "result").await;
         let task = loop {

@@ -14,17 +14,23 @@ pub(super) const OBJECT_KEYWORDS: [&str; 3] = ["properties", "additionalProperti
 impl SchemaComparer<'_> {
     /// Compares what two schemas say about the members of objects.
     pub(super) fn objects(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
-        self.properties(pointer, before, now);
-        self.additional(pointer, before, now);
-        self.required(pointer, before, now);
+        for key in OBJECT_KEYWORDS {
+            let (at, values) = (format!("{pointer}/{key}"), ValueChange::of(key, before, now));
+            match key {
+                _ if values.is_none() => {}
+                "properties" => self.properties(at, values, (before, now)),
+                "required" => self.required(at, values),
+                _ => self.additional(at, values),
+            }
+        }
     }
 
-    fn properties(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
-        let values = ValueChange::of("properties", before, now);
-        if values.is_none() {
-            return;
-        }
-        let at = format!("{pointer}/properties");
+    fn properties(
+        &mut self,
+        at: String,
+        values: ValueChange<'_>,
+        (before, now): (&CanonicalJson, &CanonicalJson),
+    ) {
         let (was, is) = values.or(&NOTHING);
         let (CanonicalJson::Object(_), CanonicalJson::Object(_)) = (was, is) else {
             let text = format!("`properties` was {}", values.verb());
@@ -77,12 +83,7 @@ impl SchemaComparer<'_> {
         }
     }
 
-    fn additional(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
-        let values = ValueChange::of("additionalProperties", before, now);
-        if values.is_none() {
-            return;
-        }
-        let at = format!("{pointer}/additionalProperties");
+    fn additional(&mut self, at: String, values: ValueChange<'_>) {
         if let ValueChange {
             was: Some(was @ CanonicalJson::Object(_)),
             is: Some(is @ CanonicalJson::Object(_)),
@@ -99,12 +100,7 @@ impl SchemaComparer<'_> {
         self.report(at, relation, text.to_owned(), values);
     }
 
-    fn required(&mut self, pointer: &str, before: &CanonicalJson, now: &CanonicalJson) {
-        let values = ValueChange::of("required", before, now);
-        if values.is_none() {
-            return;
-        }
-        let at = format!("{pointer}/required");
+    fn required(&mut self, at: String, values: ValueChange<'_>) {
         let nothing = CanonicalJson::List(Vec::new());
         let (CanonicalJson::List(old), CanonicalJson::List(new)) = values.or(&nothing) else {
             let text = format!("`required` was {}", values.verb());
