@@ -143,7 +143,7 @@ fn config_errors() -> Vec<ConfigError> {
             why: "the variable TOKEN is not set or empty".into(),
             advice: "set it in the environment of toolgate".into(),
         },
-        ConfigError::Unreadable {
+        ConfigError::BadValue {
             server: server(),
             field: field(),
             at: None,
@@ -151,7 +151,12 @@ fn config_errors() -> Vec<ConfigError> {
         },
         ConfigError::Changed { server: server() },
         ConfigError::BadSecret { name: "a b".into(), why: "its name has a space" },
-        ConfigError::Unusable { server: server(), field: field(), what: "a line break" },
+        ConfigError::BadValue {
+            server: server(),
+            field: field(),
+            at: None,
+            why: "the value of a variable contains a line break".into(),
+        },
     ]
 }
 

@@ -20,10 +20,7 @@ impl Plan {
         }
         found.extend(self.ineffective_profiles());
         found.extend(self.ineffective_rules());
-        found.sort_by_cached_key(|found| {
-            let Origin { file, line, column, .. } = &found.origin;
-            (file.clone(), *line, *column)
-        });
+        sort_by_place(&mut found);
         found
     }
 
@@ -86,6 +83,14 @@ impl Plan {
         };
         policy.unused_rules(&servers).into_iter().map(to_warning).collect()
     }
+}
+
+/// Sorts diagnostics by file, line and column.
+pub(crate) fn sort_by_place(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by_cached_key(|found| {
+        let Origin { file, line, column, .. } = &found.origin;
+        (file.clone(), *line, *column)
+    });
 }
 
 /// Warns about an entry that lacks a variable or has an invalid address.

@@ -62,16 +62,16 @@ pub enum ConfigError {
         /// What to do about it.
         advice: String,
     },
-    /// A source of values for an entry cannot be read.
+    /// A value cannot be read, or is not allowed in this field. The value is not shown.
     #[error("cannot expand `{field}` of server \"{server}\"{}: {why}", place(at))]
-    Unreadable {
+    BadValue {
         /// The server.
         server: ServerName,
         /// The field, with the key inside it.
         field: String,
         /// The origin of the entry.
         at: Option<Box<Origin>>,
-        /// What cannot be read, and why; never a value.
+        /// What is wrong; never a value.
         why: String,
     },
     /// A file of a project's server has changed since the user consented.
@@ -89,18 +89,6 @@ pub enum ConfigError {
         name: String,
         /// What is wrong.
         why: &'static str,
-    },
-    /// The value of a variable is not allowed in this field. The value is not shown.
-    #[error(
-        "cannot expand `{field}` of server \"{server}\": the value of a variable contains {what}"
-    )]
-    Unusable {
-        /// The server.
-        server: ServerName,
-        /// The field, with the key inside it.
-        field: String,
-        /// What the value must not contain.
-        what: &'static str,
     },
 }
 
@@ -147,7 +135,7 @@ impl ConfigError {
                     *why = format!("{why} ({description})");
                 }
             }
-            Self::Unreadable { at, .. } => *at = Some(Box::new(origin.clone())),
+            Self::BadValue { at, .. } => *at = Some(Box::new(origin.clone())),
             _ => {}
         }
         self
@@ -163,7 +151,7 @@ impl CodedError for ConfigError {
             Self::Edit { source, .. } => source.code(),
             Self::Busy { .. } => ErrorCode::ConfigBusy,
             Self::Unset { .. } => ErrorCode::ConfigUnset,
-            Self::Unreadable { .. } | Self::Unusable { .. } => ErrorCode::ConfigBadValue,
+            Self::BadValue { .. } => ErrorCode::ConfigBadValue,
             Self::Changed { .. } => ErrorCode::ConsentChanged,
             Self::BadSecret { .. } => ErrorCode::ConfigSecret,
         }
@@ -182,9 +170,7 @@ impl CodedError for ConfigError {
             Self::Changed { server } => {
                 format!("run `toolgate consent {server}` to see what it would start, and allow it")
             }
-            Self::Unreadable { .. } | Self::BadSecret { .. } | Self::Unusable { .. } => {
-                return None;
-            }
+            Self::BadValue { .. } | Self::BadSecret { .. } => return None,
         })
     }
 }

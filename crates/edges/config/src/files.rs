@@ -9,6 +9,7 @@ use toolgate_dialects::{Dialect, FileRef, ForeignFiles, ParsedFile, UNREADABLE_F
 use toolgate_model::{ConfigScope, Diagnostic, DiagnosticSeverity, ErrorCode, Origin};
 
 use crate::file_locations::{self, FileRank};
+use crate::strict_setting::project_limit;
 use crate::{ConfigDocument, ConfigError, ConfigSources, stable_read};
 
 /// The size limit of a configuration file: a project's file is untrusted.
@@ -78,8 +79,8 @@ fn foreign_setting(layers: &mut [ConfigLayer]) -> ForeignFiles {
             layer.parsed.settings.foreign = None;
             let origin = layer.origin((0, 0));
             let message = "`foreign` has no effect in a project's file";
-            let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
-            layer.parsed.diagnostics.push(warning.hint("set it in your own config"));
+            let warning = project_limit(origin, message, "set it in your own config");
+            layer.parsed.diagnostics.push(warning);
         } else {
             setting = setting.or(Some(foreign));
         }

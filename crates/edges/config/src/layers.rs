@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use toolgate_dialects::template::VariableSource;
 use toolgate_dialects::{Declaration, InputSpec};
 use toolgate_model::{
-    ConfigScope, Diagnostic, DiagnosticSeverity, Digest, ErrorCode, Origin, ServerName, ServerSpec,
+    ConfigScope, Diagnostic, DiagnosticSeverity, Digest, ErrorCode, ServerName, ServerSpec,
     StartBlock, StdioSpec, TransportSpec,
 };
 
@@ -21,7 +21,7 @@ use crate::gateway_loop::gateway_loop_reason;
 use crate::settings::merge_settings;
 use crate::{
     ConfigError, ConfigSources, Environment, Home, LastGoodFiles, Plan, PlanEntry, PlanSourceFile,
-    SecretStore, StartStatus, VariableContext, duplicates, file_contents, overrides,
+    SecretStore, StartStatus, VariableContext, checks, duplicates, file_contents, overrides,
     project_restrictions, stable_read, start_status, unenforced, variables,
 };
 
@@ -70,11 +70,7 @@ pub fn reload(
     }
     duplicates::remove_duplicates(&mut plan);
     project_restrictions::report_unused_rules(&mut plan);
-    let place = |found: &Diagnostic| {
-        let Origin { file, line, column, .. } = &found.origin;
-        (file.clone(), *line, *column)
-    };
-    plan.diagnostics.sort_by_cached_key(place);
+    checks::sort_by_place(&mut plan.diagnostics);
     Ok(plan)
 }
 

@@ -14,6 +14,7 @@ use toolgate_model::{
 };
 
 use crate::files::ConfigLayer;
+use crate::strict_setting::project_limit;
 
 /// Selects the declaration of every profile and client; `layers` are nearest first.
 pub(crate) fn merge_profiles(
@@ -31,9 +32,8 @@ pub(crate) fn merge_profiles(
     for (name, it) in built_in {
         let message =
             format!("profile {name:?} is built in, and a project's file cannot change it");
-        let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, it.origin, message);
         let hint = "give it another name, or declare it in your own config";
-        diagnostics.push(warning.hint(hint));
+        diagnostics.push(project_limit(it.origin, message, hint));
     }
     let declared = merge_by_name("profile", profiles.into_iter(), |it| &it.origin, diagnostics);
     let clients = layers.iter().flat_map(|layer| layer.parsed.settings.clients.clone());
@@ -43,9 +43,8 @@ pub(crate) fn merge_profiles(
     for (client, it) in wider {
         let message =
             format!("client {client:?} keeps the profile \"default\", which your files declare");
-        let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, it.origin, message);
         let hint = "set it in your own config, to give the client another profile";
-        diagnostics.push(warning.hint(hint));
+        diagnostics.push(project_limit(it.origin, message, hint));
     }
     let clients = merge_by_name("client", clients.into_iter(), |it| &it.origin, diagnostics);
     let mut profiles = Profiles { declared, clients: BTreeMap::new() };
@@ -84,9 +83,8 @@ fn merge_by_name<T>(
         if proposed(nearer) && !proposed(&it) {
             let message =
                 format!("{what} {name:?} is also set in {}, which takes precedence", origin(&it));
-            let code = ErrorCode::ConfigProjectLimit;
-            let warning = Diagnostic::warning(code, origin(nearer).clone(), message)
-                .hint("a project's file can add to your settings, but not change them");
+            let hint = "a project's file can add to your settings, but not change them";
+            let warning = project_limit(origin(nearer).clone(), message, hint);
             diagnostics.push(warning.severity(DiagnosticSeverity::Note));
             held.insert(name, it);
         }

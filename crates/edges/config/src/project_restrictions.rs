@@ -4,12 +4,12 @@
 //! stricter, but cannot grant trust. Every removed setting is reported.
 
 use toolgate_model::{
-    ApprovalMode, ConfigScope, DeclaredTool, Diagnostic, ErrorCode, Origin, ServerSpec,
-    has_tag_word,
+    ApprovalMode, ConfigScope, DeclaredTool, Diagnostic, Origin, ServerSpec, has_tag_word,
 };
 use toolgate_policy::Policy;
 
 use crate::Plan;
+use crate::strict_setting::project_limit;
 
 /// Last parts of tags by which an operator declares that a call changes nothing, or can be
 /// repeated.
@@ -51,9 +51,7 @@ pub(crate) fn tighten(spec: &mut ServerSpec, origin: &Origin) -> Vec<Diagnostic>
     let name = &spec.name;
     let tell = |(what, hint): (String, &str)| {
         let message = format!("server \"{name}\": {what} has no effect in a project's file");
-        Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin.clone(), message)
-            .about(name)
-            .hint(hint)
+        project_limit(origin.clone(), message, hint).about(name)
     };
     removed.into_iter().map(tell).collect()
 }
@@ -78,10 +76,9 @@ pub(crate) fn report_unused_rules(plan: &mut Plan) {
                 spec.name,
                 rules.join(", ")
             );
-            let warning =
-                Diagnostic::warning(ErrorCode::ConfigProjectLimit, entry.origin.clone(), message);
             let hint = "declare it in your own config, if these rules should apply to it";
-            plan.diagnostics.push(warning.about(&spec.name).hint(hint));
+            let warning = project_limit(entry.origin.clone(), message, hint);
+            plan.diagnostics.push(warning.about(&spec.name));
         }
     }
 }

@@ -167,7 +167,7 @@ impl VariableExpander<'_> {
         }
         // The file could not be read then. Reads it again only to report the cause.
         let path = self.path("env_file", path)?;
-        let refused = |why| self.unreadable_error("env_file", why);
+        let refused = |why| self.bad_value("env_file", why);
         let text = self.environment.file(&path).map_err(refused)?;
         let named = |why| refused(format!("cannot read {}: {why}", path.display()));
         env_file::parse(&text).map_err(named)?;
@@ -226,14 +226,16 @@ impl VariableExpander<'_> {
         &self,
         field: &str,
         text: &str,
-        expand: fn(&str, &template::VariableLookup<'_>) -> Result<String, template::UnsetVariable>,
+        expand: fn(&str, &template::VariableLookup<'_>) -> Result<String, TemplateVariable>,
         unusable: &[char],
     ) -> Result<String, ConfigError> {
         let value = expand(text, &|variable| self.look_up(variable))
-            .map_err(|unset| self.unset_error(field, &unset.variable))?;
+            .map_err(|variable| self.unset_error(field, &variable))?;
         match value.chars().find(|c| unusable.contains(c)) {
-            Some('\0') => Err(self.unusable_error(field, "a NUL character")),
-            Some(_) => Err(self.unusable_error(field, "a line break")),
+            Some(c) => {
+                let what = if c == '\0' { "a NUL character" } else { "a line break" };
+                Err(self.bad_value(field, format!("the value of a variable contains {what}")))
+            }
             None => Ok(value),
         }
     }
@@ -271,18 +273,14 @@ impl VariableExpander<'_> {
 
     fn unset_error(&self, field: &str, variable: &TemplateVariable) -> ConfigError {
         match self.lookup_error.take() {
-            Some(why) => self.unreadable_error(field, why),
+            Some(why) => self.bad_value(field, why),
             None => ConfigError::unset(self.server, field, variable),
         }
     }
 
-    fn unreadable_error(&self, field: &str, why: String) -> ConfigError {
+    fn bad_value(&self, field: &str, why: String) -> ConfigError {
         let (server, field) = (self.server.clone(), field.to_owned());
-        ConfigError::Unreadable { server, field, at: None, why }
-    }
-
-    fn unusable_error(&self, field: &str, what: &'static str) -> ConfigError {
-        ConfigError::Unusable { server: self.server.clone(), field: field.to_owned(), what }
+        ConfigError::BadValue { server, field, at: None, why }
     }
 }
 

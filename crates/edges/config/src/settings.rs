@@ -2,14 +2,14 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use toolgate_dialects::FileRef;
+use toolgate_dialects::{FileRef, FileSettings};
 use toolgate_model::{
-    ConfigScope, ContextSettings, Diagnostic, ErrorCode, GovernanceSettings, NamingStyle,
-    PrefixMode, Profiles, ServerTimeouts,
+    ConfigScope, ContextSettings, Diagnostic, GovernanceSettings, NamingStyle, PrefixMode,
+    Profiles, ServerTimeouts,
 };
 
 use crate::files::ConfigLayer;
-use crate::strict_setting::OWN_CONFIG_HINT;
+use crate::strict_setting::{OWN_CONFIG_HINT, project_limit};
 use crate::{Home, context, governance, profiles};
 
 /// The settings for all servers.
@@ -46,56 +46,55 @@ pub(crate) fn merge_settings(
     });
     MergedSettings {
         roots: roots.unwrap_or_default(),
-        naming: user_setting(layers, "naming", |it| it.naming, diagnostics).unwrap_or_default(),
+        naming: rename_setting(layers, "naming", |it| it.naming, diagnostics).unwrap_or_default(),
         profiles: profiles::merge_profiles(layers, diagnostics),
         governance: governance::merge_governance(layers, diagnostics),
         timeouts: timeouts(layers, diagnostics),
         context: context::merge_context(layers, home, diagnostics),
-        prefix: user_setting(layers, "prefix", |it| it.prefix, diagnostics).unwrap_or_default(),
+        prefix: rename_setting(layers, "prefix", |it| it.prefix, diagnostics).unwrap_or_default(),
     }
 }
 
-/// Returns the setting of the nearest file that is not a project's: it affects all servers, and a
-/// project's file may only affect its own.
-fn user_setting<T>(
+/// Returns a setting that renames tools, from the nearest file that may set it.
+fn rename_setting<T>(
     layers: &[ConfigLayer],
     name: &str,
-    read: fn(&toolgate_dialects::FileSettings) -> Option<T>,
+    read: fn(&FileSettings) -> Option<T>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<T> {
-    let mut held = None;
-    for layer in layers {
-        let Some(value) = read(&layer.parsed.settings) else { continue };
-        if layer.is_project() {
-            let message = format!(
-                "`{name}` has no effect in a project's file: it would rename the tools of your servers"
-            );
-            let origin = layer.origin((0, 0));
-            let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
-            diagnostics.push(warning.hint(OWN_CONFIG_HINT));
-        } else {
-            held = held.or(Some(value));
-        }
-    }
-    held
+    let message = format!(
+        "`{name}` has no effect in a project's file: it would rename the tools of your servers"
+    );
+    user_settings(layers, read, (&message, OWN_CONFIG_HINT), diagnostics).into_iter().next()
 }
 
-/// Returns the time limits for servers that set none. Only the user and the system can set them,
-/// because they apply to servers of other files too.
+/// Returns the time limits for servers that set none.
 fn timeouts(layers: &[ConfigLayer], diagnostics: &mut Vec<Diagnostic>) -> ServerTimeouts {
-    let mut general = ServerTimeouts::default();
+    let read = |it: &FileSettings| Some(it.timeouts).filter(|it| *it != ServerTimeouts::default());
+    let message = "`timeouts` for all servers have no effect in a project's file";
+    let hint = "set them for its servers, or in your own config";
+    let limits = user_settings(layers, read, (message, hint), diagnostics);
+    limits.into_iter().fold(ServerTimeouts::default(), ServerTimeouts::or)
+}
+
+/// Returns a setting of all files that are not a project's, nearest first: it affects all servers,
+/// and a project's file may only affect its own.
+fn user_settings<T>(
+    layers: &[ConfigLayer],
+    read: fn(&FileSettings) -> Option<T>,
+    (message, hint): (&str, &str),
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<T> {
+    let mut values = Vec::new();
     for layer in layers {
-        let limits = layer.parsed.settings.timeouts;
-        if !layer.is_project() {
-            general = general.or(limits);
-        } else if limits != ServerTimeouts::default() {
-            let message = "`timeouts` for all servers have no effect in a project's file";
-            let origin = layer.origin((0, 0));
-            let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
-            diagnostics.push(warning.hint("set them for its servers, or in your own config"));
+        match read(&layer.parsed.settings) {
+            Some(_) if layer.is_project() => {
+                diagnostics.push(project_limit(layer.origin((0, 0)), message, hint));
+            }
+            value => values.extend(value),
         }
     }
-    general
+    values
 }
 
 /// Returns the folder of a root. Servers take roots as permission to read and write there, so a
@@ -112,9 +111,8 @@ fn resolve_root(
     }
     let shown = root.display().to_string();
     let message = format!("the root {shown:?} is outside the project and is ignored");
-    let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, file.origin(0, 0), message);
     let hint = "add it to `roots` in your own config, if servers may use it";
-    diagnostics.push(warning.hint(hint));
+    diagnostics.push(project_limit(file.origin(0, 0), message, hint));
     None
 }
 

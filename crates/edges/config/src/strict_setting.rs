@@ -99,10 +99,9 @@ impl<T: Copy> StrictnessRank<'_, T> {
         if candidate.origin.scope == ConfigScope::Project {
             let message =
                 format!("`{name}` has no effect: a project's file can only make it stricter");
-            let origin = candidate.origin.clone();
-            let warning = Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message);
             let severity = no_effect_severity(candidate.is_for_toolgate);
-            return warning.hint(OWN_CONFIG_HINT).severity(severity);
+            return project_limit(candidate.origin.clone(), message, OWN_CONFIG_HINT)
+                .severity(severity);
         }
         let by = held.map_or_else(|| "the default".to_owned(), |held| held.origin.to_string());
         let message = format!("`{name}` is made stricter by {by}");
@@ -113,6 +112,15 @@ impl<T: Copy> StrictnessRank<'_, T> {
 
 /// The hint for a setting of a project's file that has no effect.
 pub(crate) const OWN_CONFIG_HINT: &str = "set it in your own config, if you want it";
+
+/// Returns the warning about something that a project's file cannot do.
+pub(crate) fn project_limit(
+    origin: Origin,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> Diagnostic {
+    Diagnostic::warning(ErrorCode::ConfigProjectLimit, origin, message).hint(hint)
+}
 
 /// Returns the severity for something without effect. In another host's file it is valid, so it is
 /// only a note.
@@ -132,8 +140,6 @@ pub(crate) fn report_project_settings<'s>(
 ) -> impl Iterator<Item = Diagnostic> + 's {
     settings.into_iter().filter_map(move |(name, at)| {
         let message = format!("`{table}.{name}` has no effect in a project's file");
-        let warning =
-            Diagnostic::warning(ErrorCode::ConfigProjectLimit, layer.origin(at?), message);
-        Some(warning.hint(OWN_CONFIG_HINT))
+        Some(project_limit(layer.origin(at?), message, OWN_CONFIG_HINT))
     })
 }

@@ -88,7 +88,6 @@ impl LaunchSpec {
         let path = env.get("PATH").map(OsStr::new);
         let program = resolve_program(&self.program, path, &cwd)?;
         let prepared = PreparedLaunch {
-            label: self.label.clone(),
             program,
             arg0: self.program.clone(),
             args: self.args.clone(),
@@ -114,8 +113,8 @@ impl fmt::Debug for LaunchSpec {
 }
 
 /// A command with a resolved program, a checked working folder and its complete environment.
+#[derive(PartialEq, Eq)]
 pub(crate) struct PreparedLaunch {
-    pub(crate) label: String,
     pub(crate) program: PathBuf,
     pub(crate) arg0: OsString,
     pub(crate) args: Vec<OsString>,

@@ -69,16 +69,17 @@ impl GuardedProcessTree {
 pub(crate) async fn start(
     helper: &Path,
     guarantee: TreeGuarantee,
+    label: &str,
     command: &PreparedLaunch,
 ) -> Result<StartedProcess, LaunchError> {
     let (leash, theirs) = StdUnixStream::pair().map_err(LaunchError::Spawn)?;
-    let guard = spawn_guard(helper, guarantee, &command.label, theirs.into())?;
+    let guard = spawn_guard(helper, guarantee, label, theirs.into())?;
     let (stdin, stdout, stderr) = hand_down_pipes(&leash).map_err(LaunchError::Spawn)?;
     leash.set_nonblocking(true).map_err(LaunchError::Spawn)?;
     let mut leash = UnixStream::from_std(leash).map_err(LaunchError::Spawn)?;
 
     let lost = |source| LaunchError::Helper { step: "communicating with the gateway", source };
-    leash.write_all(&SpawnRequest::encode(command)).await.map_err(lost)?;
+    leash.write_all(&command.encode()).await.map_err(lost)?;
     let report = tokio::time::timeout(START_LIMIT, read_report(&mut leash)).await;
     let mut tree = GuardedProcessTree { guard, leash };
     let Ok(report) = report else {

@@ -41,18 +41,18 @@ impl Launcher {
     }
 
     /// Starts `command`. Returns as soon as the program runs or has failed to start.
-    pub async fn start(&self, command: &LaunchSpec) -> Result<ChildProcess, LaunchError> {
-        let mask = command.mask.clone();
-        let command = command.prepare()?;
+    pub async fn start(&self, spec: &LaunchSpec) -> Result<ChildProcess, LaunchError> {
+        let command = spec.prepare()?;
         let guarantee = self.guarantee();
         let started = match self.helper.path() {
             #[cfg(target_os = "linux")]
             Some(helper) if guarantee > TreeGuarantee::ProcessGroup => {
-                guarded_tree::start(helper, guarantee, &command).await?
+                guarded_tree::start(helper, guarantee, &spec.label, &command).await?
             }
             _ => process_group::start(&command)?,
         };
-        let log_options = ServerStderrLogOptions { label: command.label, mask };
+        let (label, mask) = (spec.label.clone(), spec.mask.clone());
+        let log_options = ServerStderrLogOptions { label, mask };
         Ok(ChildProcess::start_supervised(started, log_options, guarantee))
     }
 

@@ -15,12 +15,13 @@ pub fn resolve_program(
     path_env: Option<&OsStr>,
     cwd: &Path,
 ) -> Result<PathBuf, LaunchError> {
-    if Path::new(program).components().count() > 1 {
-        return resolve_relative(program, cwd);
-    }
-    let folders: Vec<PathBuf> = std::env::split_paths(path_env.unwrap_or_default())
-        .filter(|folder| folder.is_absolute())
-        .collect();
+    let is_bare = Path::new(program).components().count() <= 1;
+    let folders: Vec<PathBuf> = match is_bare {
+        true => std::env::split_paths(path_env.unwrap_or_default())
+            .filter(|folder| folder.is_absolute())
+            .collect(),
+        false => vec![cwd.to_owned()],
+    };
     let mut refused = None;
     for found in folders.iter().flat_map(|folder| candidates(&folder.join(program))) {
         if !found.is_file() {
@@ -33,23 +34,14 @@ pub fn resolve_program(
     }
     Err(match refused {
         Some(path) => LaunchError::NotExecutable { path },
-        None => LaunchError::NotFound {
-            program: program.to_owned(),
-            searched: describe_search_path(&folders),
-        },
+        None => {
+            let searched = match is_bare {
+                true => describe_search_path(&folders),
+                false => cwd.join(program).display().to_string(),
+            };
+            LaunchError::NotFound { program: program.to_owned(), searched }
+        }
     })
-}
-
-fn resolve_relative(program: &OsStr, cwd: &Path) -> Result<PathBuf, LaunchError> {
-    let path = cwd.join(program);
-    let Some(found) = candidates(&path).into_iter().find(|candidate| candidate.is_file()) else {
-        let searched = path.display().to_string();
-        return Err(LaunchError::NotFound { program: program.to_owned(), searched });
-    };
-    if !is_executable(&found) {
-        return Err(LaunchError::NotExecutable { path: found });
-    }
-    Ok(found)
 }
 
 fn describe_search_path(folders: &[PathBuf]) -> String {

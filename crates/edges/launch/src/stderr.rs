@@ -142,16 +142,15 @@ impl ServerStderrLogger {
             &self.line[..self.line.len().min(JUDGED_LINE)],
         ));
         let rate = if severity == StderrSeverity::Quiet { &mut self.quiet } else { &mut self.rate };
-        let LogAdmission { passes, unlogged } = rate.admit(now);
-        let server = &self.options.label;
-        match severity {
-            _ if unlogged == 0 => {}
-            StderrSeverity::Quiet => {
-                debug!(target: "launch", server, "{unlogged} more lines on stderr")
+        if let Some(unlogged) = rate.admit(now) {
+            let server = &self.options.label;
+            match severity {
+                _ if unlogged == 0 => {}
+                StderrSeverity::Quiet => {
+                    debug!(target: "launch", server, "{unlogged} more lines on stderr")
+                }
+                _ => info!(target: "launch", server, "{unlogged} more lines on stderr"),
             }
-            _ => info!(target: "launch", server, "{unlogged} more lines on stderr"),
-        }
-        if passes {
             let line = format_log_line(&self.line, &self.options.mask);
             match severity {
                 StderrSeverity::Loud => warn!(target: "launch", server, "stderr: {line}"),
@@ -199,13 +198,6 @@ struct LogRateLimit {
     unlogged: u64,
 }
 
-/// The decision whether one line may be logged.
-struct LogAdmission {
-    passes: bool,
-    /// The number of lines refused since the last one that passed.
-    unlogged: u64,
-}
-
 impl LogRateLimit {
     fn new(now: Instant) -> Self {
         let period = Duration::from_secs(1) / LOGGED_PER_SECOND;
@@ -213,15 +205,16 @@ impl LogRateLimit {
         Self { bucket, hour: now, used_in_hour: 0, unlogged: 0 }
     }
 
-    fn admit(&mut self, now: Instant) -> LogAdmission {
-        let passes = self.has_room(now);
-        if passes {
-            self.bucket.take(now);
-            self.used_in_hour += 1;
-            return LogAdmission { passes, unlogged: std::mem::take(&mut self.unlogged) };
+    /// Takes room for one line. Returns the number of lines refused since the last one that passed,
+    /// or `None` if this one is refused too.
+    fn admit(&mut self, now: Instant) -> Option<u64> {
+        if !self.has_room(now) {
+            self.unlogged += 1;
+            return None;
         }
-        self.unlogged += 1;
-        LogAdmission { passes, unlogged: 0 }
+        self.bucket.take(now);
+        self.used_in_hour += 1;
+        Some(std::mem::take(&mut self.unlogged))
     }
 
     /// Returns true if a line may be logged now.
@@ -283,13 +276,11 @@ mod tests {
     fn a_flood_of_lines_is_counted_instead_of_logged() {
         let start = Instant::now();
         let mut rate = LogRateLimit::new(start);
-        let passed = (0..1000).filter(|_| rate.admit(start).passes).count();
+        let passed = (0..1000).filter(|_| rate.admit(start).is_some()).count();
         assert_eq!(passed, LOGGED_AT_ONCE as usize);
         let later = start + Duration::from_secs(1);
-        let next = rate.admit(later);
-        assert!(next.passes);
-        assert_eq!(next.unlogged, 1000 - u64::from(LOGGED_AT_ONCE));
-        let passed = (0..1000).filter(|_| rate.admit(later).passes).count();
+        assert_eq!(rate.admit(later), Some(1000 - u64::from(LOGGED_AT_ONCE)));
+        let passed = (0..1000).filter(|_| rate.admit(later).is_some()).count();
         assert_eq!(passed, LOGGED_PER_SECOND as usize - 1);
     }
 
@@ -300,7 +291,7 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut passed = |from: u32, to: u32| {
             let lines = (from..to).flat_map(|at| (0..30).map(move |_| start + second * at));
-            lines.filter(|now| rate.admit(*now).passes).count()
+            lines.filter(|now| rate.admit(*now).is_some()).count()
         };
         assert_eq!(passed(0, 3600), LOGGED_PER_HOUR as usize);
         assert_eq!(passed(3600, 3602), 60, "then it is heard again, a burst first");

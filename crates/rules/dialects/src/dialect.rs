@@ -61,6 +61,31 @@ pub enum Dialect {
     Copilot,
 }
 
+/// The format of each dialect, in the order of [`Dialect`].
+const FORMATS: [(Dialect, &DialectFormat); 21] = [
+    (Dialect::Toolgate, &formats::toolgate::FORMAT),
+    (Dialect::McpJson, &formats::mcp_json::FORMAT),
+    (Dialect::ClaudeCode, &formats::claude_code::FORMAT),
+    (Dialect::ClaudeDesktop, &formats::claude_desktop::FORMAT),
+    (Dialect::Codex, &formats::codex::FORMAT),
+    (Dialect::Gemini, &formats::gemini::FORMAT),
+    (Dialect::Llxprt, &formats::gemini::LLXPRT),
+    (Dialect::CoreAgent, &formats::core_agent::FORMAT),
+    (Dialect::Sidekick, &formats::sidekick::FORMAT),
+    (Dialect::Nyzhi, &formats::nyzhi::FORMAT),
+    (Dialect::SecondBrain, &formats::second_brain::FORMAT),
+    (Dialect::VsCode, &formats::vscode::FORMAT),
+    (Dialect::Cursor, &formats::cursor::FORMAT),
+    (Dialect::Windsurf, &formats::windsurf::FORMAT),
+    (Dialect::Cline, &formats::cline::FORMAT),
+    (Dialect::Continue, &formats::continue_dev::FORMAT),
+    (Dialect::Zed, &formats::zed::FORMAT),
+    (Dialect::OpenCode, &formats::opencode::FORMAT),
+    (Dialect::OpenCodeV2, &formats::opencode::V2_FORMAT),
+    (Dialect::Goose, &formats::goose::FORMAT),
+    (Dialect::Copilot, &formats::copilot::FORMAT),
+];
+
 /// A document that was written, and what it could not express.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenConfigText {
@@ -72,29 +97,16 @@ pub struct WrittenConfigText {
 
 impl Dialect {
     /// All dialects, Toolgate's own first.
-    pub const ALL: [Self; 21] = [
-        Self::Toolgate,
-        Self::McpJson,
-        Self::ClaudeCode,
-        Self::ClaudeDesktop,
-        Self::Codex,
-        Self::Gemini,
-        Self::Llxprt,
-        Self::CoreAgent,
-        Self::Sidekick,
-        Self::Nyzhi,
-        Self::SecondBrain,
-        Self::VsCode,
-        Self::Cursor,
-        Self::Windsurf,
-        Self::Cline,
-        Self::Continue,
-        Self::Zed,
-        Self::OpenCode,
-        Self::OpenCodeV2,
-        Self::Goose,
-        Self::Copilot,
-    ];
+    pub const ALL: [Self; FORMATS.len()] = {
+        let mut all = [Self::Toolgate; FORMATS.len()];
+        let mut index = 0;
+        while index < all.len() {
+            all[index] = FORMATS[index].0;
+            assert!(all[index] as usize == index, "the formats are not in the order of the enum");
+            index += 1;
+        }
+        all
+    };
 
     /// Returns the name used on the command line and in `extra`.
     pub fn as_str(self) -> &'static str {
@@ -102,29 +114,7 @@ impl Dialect {
     }
 
     pub(crate) fn format(self) -> &'static DialectFormat {
-        match self {
-            Self::Toolgate => &formats::toolgate::FORMAT,
-            Self::McpJson => &formats::mcp_json::FORMAT,
-            Self::ClaudeCode => &formats::claude_code::FORMAT,
-            Self::ClaudeDesktop => &formats::claude_desktop::FORMAT,
-            Self::Codex => &formats::codex::FORMAT,
-            Self::Gemini => &formats::gemini::FORMAT,
-            Self::Llxprt => &formats::gemini::LLXPRT,
-            Self::CoreAgent => &formats::core_agent::FORMAT,
-            Self::Sidekick => &formats::sidekick::FORMAT,
-            Self::Nyzhi => &formats::nyzhi::FORMAT,
-            Self::SecondBrain => &formats::second_brain::FORMAT,
-            Self::VsCode => &formats::vscode::FORMAT,
-            Self::Cursor => &formats::cursor::FORMAT,
-            Self::Windsurf => &formats::windsurf::FORMAT,
-            Self::Cline => &formats::cline::FORMAT,
-            Self::Continue => &formats::continue_dev::FORMAT,
-            Self::Zed => &formats::zed::FORMAT,
-            Self::OpenCode => &formats::opencode::FORMAT,
-            Self::OpenCodeV2 => &formats::opencode::V2_FORMAT,
-            Self::Goose => &formats::goose::FORMAT,
-            Self::Copilot => &formats::copilot::FORMAT,
-        }
+        FORMATS[self as usize].1
     }
 
     /// Returns the variable syntax of the dialect.
@@ -203,7 +193,7 @@ impl Dialect {
         for spec in servers {
             text = self.put_server(&text, spec, at, &mut losses)?;
         }
-        Ok(WrittenConfigText { text, losses: losses.finish() })
+        Ok(WrittenConfigText { text, losses: losses.found })
     }
 
     /// Adds a server to a document, or changes the server with this name.
@@ -216,7 +206,7 @@ impl Dialect {
         let mut losses = ConversionLosses::default();
         let text = if text.trim().is_empty() { self.empty() } else { text.to_owned() };
         let text = self.put_server(&text, spec, at, &mut losses)?;
-        Ok(WrittenConfigText { text, losses: losses.finish() })
+        Ok(WrittenConfigText { text, losses: losses.found })
     }
 
     fn put_server(
@@ -226,14 +216,14 @@ impl Dialect {
         at: &FileRef,
         losses: &mut ConversionLosses,
     ) -> Result<String, EditError> {
-        losses.set_server(&spec.name);
+        losses.server = Some(spec.name.clone());
         let format = self.format();
         let mut writer = EntryWriter::new(format.variables, at, losses);
         if let ServersLocation::List(_) = format.servers {
             writer.text("name", Some(spec.name.as_str()));
         }
         (format.write)(format, spec, &mut writer);
-        let mut fields = writer.finish();
+        let mut fields = writer.fields;
         // A server that the dialect cannot declare is a loss, not an empty entry.
         if fields.iter().all(|(key, _)| key == "name") {
             return Ok(text.to_owned());

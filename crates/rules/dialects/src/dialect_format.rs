@@ -265,7 +265,7 @@ fn read_group(
     into: &mut ParsedFile,
 ) {
     let mut seen = BTreeMap::new();
-    let discarded = FileDiagnostics::new(report.text(), report.file(), report.grammar());
+    let discarded = FileDiagnostics::new(report.text, report.file, report.grammar);
     for (name, at, node) in entries(report, &group.servers) {
         report.server.replace(ServerName::new(&name).ok());
         let Some((name, members)) = check_entry(report, &mut seen, &name, at, node) else {

@@ -12,7 +12,7 @@ use toolgate_model::{CodedError, ConfigValue, ErrorCode};
 
 use crate::Syntax;
 
-pub(crate) use merge::quote_text;
+pub(crate) use merge::{get, quote_text};
 
 /// One step of a path into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,15 +70,6 @@ pub(crate) fn set(
         Syntax::Toml => toml::set(text, path, value),
         Syntax::Yaml => yaml::set(text, path, value),
     }
-}
-
-/// Returns the value at a path; `None` if there is none.
-pub(crate) fn get(
-    syntax: Syntax,
-    text: &str,
-    path: &[PathStep],
-) -> Result<Option<ConfigValue>, EditError> {
-    merge::get(syntax, text, path)
 }
 
 /// Removes the value at a path; `None` if there is none.

@@ -27,16 +27,12 @@ impl std::fmt::Display for ConversionLoss {
 /// Collects losses while a document is written.
 #[derive(Debug, Default)]
 pub(crate) struct ConversionLosses {
-    server: Option<ServerName>,
-    found: Vec<ConversionLoss>,
+    /// The server that the following losses belong to.
+    pub server: Option<ServerName>,
+    pub found: Vec<ConversionLoss>,
 }
 
 impl ConversionLosses {
-    /// Sets the server that the following losses belong to.
-    pub fn set_server(&mut self, server: &ServerName) {
-        self.server = Some(server.clone());
-    }
-
     /// Adds a loss.
     pub fn add(&mut self, field: impl Into<String>, why: impl Into<String>) {
         let (field, why) = (field.into(), why.into());
@@ -68,9 +64,5 @@ impl ConversionLosses {
         for dialect in settings.extras.keys() {
             self.add(format!("extra.{dialect}"), "only that host uses it");
         }
-    }
-
-    pub fn finish(self) -> Vec<ConversionLoss> {
-        self.found
     }
 }

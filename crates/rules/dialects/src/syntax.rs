@@ -6,7 +6,8 @@ pub(crate) mod yaml;
 
 use crate::common::tree::{SyntaxError, TreeMember};
 
-pub(crate) use json::options as json_options;
+pub(crate) use json::parse_value as parse_json;
+pub(crate) use toml::parse_document as parse_toml;
 
 /// The syntax of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -171,25 +171,21 @@ pub fn literal(text: &str) -> String {
     render(&[ConfigTemplatePart::Text(text.to_owned())])
 }
 
-/// A variable that is not set or empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnsetVariable {
-    /// The variable.
-    pub variable: TemplateVariable,
-}
-
 /// Looks up the value of a variable.
 pub type VariableLookup<'a> = dyn Fn(&TemplateVariable) -> Option<String> + 'a;
 
-/// Replaces every variable of `text` by its value.
+/// Replaces every variable of `text` by its value; returns the first that is not set.
 ///
 /// An empty variable counts as unset, like `:-` in a shell: an empty credential is never intended.
-pub fn expand(text: &str, lookup: &VariableLookup<'_>) -> Result<String, UnsetVariable> {
+pub fn expand(text: &str, lookup: &VariableLookup<'_>) -> Result<String, TemplateVariable> {
     expand_if(text, lookup, |_| true)
 }
 
 /// Like [`expand`], for a credential: an empty default counts as unset too.
-pub fn expand_credential(text: &str, lookup: &VariableLookup<'_>) -> Result<String, UnsetVariable> {
+pub fn expand_credential(
+    text: &str,
+    lookup: &VariableLookup<'_>,
+) -> Result<String, TemplateVariable> {
     expand_if(text, lookup, |default| !default.is_empty())
 }
 
@@ -197,7 +193,7 @@ fn expand_if(
     text: &str,
     lookup: &VariableLookup<'_>,
     usable: fn(&str) -> bool,
-) -> Result<String, UnsetVariable> {
+) -> Result<String, TemplateVariable> {
     let mut expanded = String::with_capacity(text.len());
     for piece in parse_template(text) {
         match piece {
@@ -208,7 +204,7 @@ fn expand_if(
                 match (value, default) {
                     (Some(value), _) => expanded.push_str(&value),
                     (None, Some(default)) => expanded.push_str(default),
-                    (None, None) => return Err(UnsetVariable { variable }),
+                    (None, None) => return Err(variable),
                 }
             }
         }
@@ -245,7 +241,7 @@ mod tests {
         }
     }
 
-    fn expanded(text: &str) -> Result<String, UnsetVariable> {
+    fn expanded(text: &str) -> Result<String, TemplateVariable> {
         expand(text, &lookup)
     }
 
@@ -264,7 +260,7 @@ mod tests {
 
     #[test]
     fn an_unset_or_empty_variable_is_named() {
-        let unset = |text| expanded(text).unwrap_err().variable.to_string();
+        let unset = |text| expanded(text).unwrap_err().to_string();
         assert_eq!(unset("a ${env:NONE}"), "${env:NONE}");
         assert_eq!(unset("${env:EMPTY}"), "${env:EMPTY}");
         assert_eq!(unset("${secret:none}"), "${secret:none}");

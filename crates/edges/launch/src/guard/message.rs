@@ -27,28 +27,24 @@ pub(crate) const TERMINATE: u8 = b'T';
 
 /// The program that the reaper starts, and its pipes.
 pub(crate) struct SpawnRequest {
-    pub(crate) program: OsString,
-    pub(crate) arg0: OsString,
-    pub(crate) cwd: OsString,
-    pub(crate) args: Vec<OsString>,
-    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) command: PreparedLaunch,
     pub(crate) pipes: [OwnedFd; 3],
 }
 
-impl SpawnRequest {
+impl PreparedLaunch {
     /// Encodes the text of a request: its length, then words that each end with a NUL.
-    pub(crate) fn encode(command: &PreparedLaunch) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut text = vec![0; 4];
         let mut word = |parts: &[&OsStr]| {
             parts.iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
             text.push(0);
         };
-        word(&[command.program.as_os_str()]);
-        word(&[&command.arg0]);
-        word(&[command.cwd.as_os_str()]);
-        word(&[OsStr::new(&command.args.len().to_string())]);
-        command.args.iter().for_each(|arg| word(&[arg]));
-        for (name, value) in &command.env {
+        word(&[self.program.as_os_str()]);
+        word(&[&self.arg0]);
+        word(&[self.cwd.as_os_str()]);
+        word(&[OsStr::new(&self.args.len().to_string())]);
+        self.args.iter().for_each(|arg| word(&[arg]));
+        for (name, value) in &self.env {
             word(&[OsStr::new(name), OsStr::new("="), OsStr::new(value)]);
         }
         // No system accepts a command line of 4 GiB, so the length of a valid request fits.
@@ -57,6 +53,22 @@ impl SpawnRequest {
         text
     }
 
+    fn decode(text: &[u8]) -> Option<Self> {
+        let words = text.strip_suffix(&[0])?.split(|byte| *byte == 0);
+        let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
+        let (program, arg0, cwd) = (words.next()?.into(), words.next()?, words.next()?.into());
+        let count = words.next()?.to_str()?.parse().ok()?;
+        let args: Vec<OsString> = words.by_ref().take(count).collect();
+        let variable = |word: OsString| {
+            let (name, value) = word.to_str()?.split_once('=')?;
+            Some((name.to_owned(), value.to_owned()))
+        };
+        let env = words.map(variable).collect::<Option<_>>()?;
+        (args.len() == count).then_some(Self { program, arg0, args, cwd, env })
+    }
+}
+
+impl SpawnRequest {
     /// Sends the pipes. The text of the request follows them.
     pub(crate) fn send_pipes(leash: impl AsFd, pipes: &[BorrowedFd<'_>; 3]) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -73,27 +85,9 @@ impl SpawnRequest {
         read_exact(leash, &mut length)?;
         let mut text = vec![0; u32::from_le_bytes(length) as usize];
         read_exact(leash, &mut text)?;
-        Self::decode(&text, pipes).ok_or_else(|| io::ErrorKind::InvalidData.into())
+        let command = PreparedLaunch::decode(&text).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Self { command, pipes })
     }
-
-    fn decode(text: &[u8], pipes: [OwnedFd; 3]) -> Option<Self> {
-        let mut words = text.strip_suffix(&[0])?.split(|byte| *byte == 0).map(to_os_string);
-        let (program, arg0, cwd) = (words.next()?, words.next()?, words.next()?);
-        let count = words.next()?.to_str()?.parse().ok()?;
-        let args: Vec<OsString> = words.by_ref().take(count).collect();
-        let env = words.map(|word| split_variable(&word)).collect::<Option<_>>()?;
-        (args.len() == count).then_some(Self { program, arg0, cwd, args, env, pipes })
-    }
-}
-
-fn to_os_string(bytes: &[u8]) -> OsString {
-    OsString::from_vec(bytes.to_vec())
-}
-
-fn split_variable(word: &OsStr) -> Option<(OsString, OsString)> {
-    let bytes = word.as_bytes();
-    let at = bytes.iter().position(|byte| *byte == b'=')?;
-    Some((to_os_string(&bytes[..at]), to_os_string(&bytes[at + 1..])))
 }
 
 fn receive_pipes(leash: BorrowedFd<'_>) -> io::Result<[OwnedFd; 3]> {
@@ -216,7 +210,6 @@ mod tests {
     #[test]
     fn a_request_arrives_with_its_words_and_pipes() {
         let command = PreparedLaunch {
-            label: "server".to_owned(),
             program: "/bin/tool".into(),
             arg0: "tool".into(),
             args: vec!["".into(), "a b".into(), OsString::from_vec(vec![0xff])],
@@ -227,15 +220,10 @@ mod tests {
         let (reader, writer) = io::pipe().unwrap();
         let pipes = [reader.as_fd(), writer.as_fd(), writer.as_fd()];
         SpawnRequest::send_pipes(&ours, &pipes).unwrap();
-        ours.write_all(&SpawnRequest::encode(&command)).unwrap();
+        ours.write_all(&command.encode()).unwrap();
 
         let received = SpawnRequest::receive(theirs.as_fd()).unwrap();
-        assert_eq!(received.program, "/bin/tool");
-        assert_eq!(received.arg0, "tool");
-        assert_eq!(received.cwd, "/tmp");
-        assert_eq!(received.args, command.args);
-        let variable = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
-        assert_eq!(received.env, [variable("A", "1=2"), variable("B", "")]);
+        assert!(received.command == command);
     }
 
     #[test]

@@ -77,14 +77,14 @@ fn die_with_the_guard(reports: &PipeWriter) -> io::Result<()> {
 
 #[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
 fn start(request: SpawnRequest) -> io::Result<Pid> {
-    let [stdin, stdout, stderr] = request.pipes;
-    let mut command = Command::new(request.program);
+    let SpawnRequest { command: wanted, pipes: [stdin, stdout, stderr] } = request;
+    let mut command = Command::new(wanted.program);
     command
-        .arg0(request.arg0)
-        .args(request.args)
+        .arg0(wanted.arg0)
+        .args(wanted.args)
         .env_clear()
-        .envs(request.env)
-        .current_dir(request.cwd)
+        .envs(wanted.env)
+        .current_dir(wanted.cwd)
         .stdin(Stdio::from(stdin))
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::from(stderr))

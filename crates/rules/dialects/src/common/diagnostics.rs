@@ -18,9 +18,10 @@ pub const UNREADABLE_FILE_HINT: &str = "nothing in this file is used until it is
 
 /// The diagnostics of one text.
 pub(crate) struct FileDiagnostics<'a> {
-    text: &'a str,
-    at: &'a FileRef,
-    grammar: VariableSyntax,
+    pub text: &'a str,
+    pub file: &'a FileRef,
+    /// The variable syntax of this file.
+    pub grammar: VariableSyntax,
     line_starts: Vec<usize>,
     /// The offsets of all keys, sorted; empty if the text could not be parsed.
     keys: Vec<usize>,
@@ -30,11 +31,11 @@ pub(crate) struct FileDiagnostics<'a> {
 }
 
 impl<'a> FileDiagnostics<'a> {
-    pub fn new(text: &'a str, at: &'a FileRef, grammar: VariableSyntax) -> Self {
+    pub fn new(text: &'a str, file: &'a FileRef, grammar: VariableSyntax) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let line_starts = std::iter::once(0).chain(newlines.map(|(index, _)| index + 1)).collect();
         let (keys, server, diagnostics) = (Vec::new(), RefCell::default(), RefCell::default());
-        Self { text, at, grammar, line_starts, keys, server, diagnostics }
+        Self { text, file, grammar, line_starts, keys, server, diagnostics }
     }
 
     /// Records the offsets of all keys: keys may be shown, values may not.
@@ -43,25 +44,12 @@ impl<'a> FileDiagnostics<'a> {
         self.keys.sort_unstable();
     }
 
-    pub fn text(&self) -> &'a str {
-        self.text
-    }
-
-    pub fn file(&self) -> &'a FileRef {
-        self.at
-    }
-
-    /// Returns the variable syntax of this file.
-    pub fn grammar(&self) -> VariableSyntax {
-        self.grammar
-    }
-
     /// Returns the line and column of a byte offset, counted from 1 in characters.
     pub fn origin(&self, offset: usize) -> Origin {
         let (line, start) = self.line_of(offset);
         let before = self.text.get(start..offset.min(self.text.len())).unwrap_or_default();
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        self.at.origin(count(line), count(before.chars().count() + 1))
+        self.file.origin(count(line), count(before.chars().count() + 1))
     }
 
     /// Returns the number of the line that contains an offset, and the offset where the line
@@ -158,7 +146,7 @@ impl<'a> FileDiagnostics<'a> {
     /// Returns true if the token is a name in a table header of a TOML document that could not be
     /// parsed, for example because of a duplicate header.
     fn is_header(&self, before: &str, after: &str) -> bool {
-        let is_toml = self.at.path.extension().is_some_and(|it| it == "toml");
+        let is_toml = self.file.path.extension().is_some_and(|it| it == "toml");
         let is_plain = |c: char| c.is_alphanumeric() || "_-.[".contains(c);
         let opens = before.starts_with('[') && before.chars().all(is_plain);
         let (word, rest) = after.split_at(token(after));

@@ -93,7 +93,8 @@ impl TimeoutField {
         Self { key, unit, scope, least: None }
     }
 
-    fn read(self, fields: &mut TableFields<'_>, spec: &mut ServerSpec) {
+    /// Reads the limit.
+    pub fn read(self, fields: &mut TableFields<'_>, spec: &mut ServerSpec) {
         let Some(mut time) = fields.time(self.key, self.unit) else { return };
         if let Some(least) = self.least.filter(|least| time < least.time) {
             fields.warn(self.key, least.problem, least.hint);
@@ -103,7 +104,9 @@ impl TimeoutField {
             time = least.time;
         }
         match self.scope {
-            TimeoutScope::Calls => spec.timeouts = ServerTimeouts::calls(time),
+            TimeoutScope::Calls => {
+                (spec.timeouts.call, spec.timeouts.max) = (Some(time), Some(time));
+            }
             TimeoutScope::Start => spec.timeouts.start = Some(time),
             TimeoutScope::All => spec.timeouts = ServerTimeouts::all(time),
         }
@@ -249,8 +252,8 @@ pub(crate) fn read(
 /// Writes an entry by the fields of its dialect, and reports what it cannot express.
 pub(crate) fn write(format: &DialectFormat, spec: &ServerSpec, writer: &mut EntryWriter<'_>) {
     match (&spec.transport, format.stdio_only) {
-        (TransportSpec::BuiltIn, _) => return writer.losses().add("transport", "it is built in"),
-        (TransportSpec::Http(_), Some(why)) => return writer.losses().add("transport", why),
+        (TransportSpec::BuiltIn, _) => return writer.losses.add("transport", "it is built in"),
+        (TransportSpec::Http(_), Some(why)) => return writer.losses.add("transport", why),
         _ => {}
     }
     let mut rest = spec.clone();
@@ -292,7 +295,7 @@ pub(crate) fn render_literal(
     text: &str,
 ) -> Option<String> {
     let written = VariableSyntax::Literal.render_parts(&template::parse_template(text));
-    written.map_err(|why| writer.losses().add(field, why)).ok()
+    written.map_err(|why| writer.losses.add(field, why)).ok()
 }
 
 /// Returns exact names. A pattern among them is a loss.
@@ -305,7 +308,7 @@ pub(crate) fn exact_names(
         patterns.iter().cloned().partition(|name| !name.contains(['*', '?']));
     for pattern in patterns {
         let why = format!("{pattern:?} is a pattern, and this dialect takes exact names only");
-        writer.losses().add(field, why);
+        writer.losses.add(field, why);
     }
     exact
 }
@@ -313,7 +316,7 @@ pub(crate) fn exact_names(
 /// Writes the fields that only this host uses, and reports what is left.
 fn report_losses(rest: &ServerSpec, host: &str, writer: &mut EntryWriter<'_>) {
     writer.write_extras(host, rest);
-    let mut lost = |field: &str, is_set: bool| writer.losses().add_if_set(field, is_set);
+    let mut lost = |field: &str, is_set: bool| writer.losses.add_if_set(field, is_set);
     // Names every field, so that a new one cannot be forgotten.
     let ServerSpec {
         name: _,

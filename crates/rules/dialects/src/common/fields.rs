@@ -33,10 +33,11 @@ pub(crate) struct TableFields<'t> {
     /// The name of the table in messages: `server "git"`.
     what: String,
     at: usize,
-    members: &'t [TreeMember],
+    /// All members of the table; empty once every key is accepted.
+    pub members: &'t [TreeMember],
     known: Vec<&'static str>,
     usable: bool,
-    diagnostics: &'t FileDiagnostics<'t>,
+    pub diagnostics: &'t FileDiagnostics<'t>,
 }
 
 impl<'t> TableFields<'t> {
@@ -85,23 +86,14 @@ impl<'t> TableFields<'t> {
         is_usable.then_some(found)
     }
 
-    /// Returns all members of the table.
-    pub fn members(&self) -> &'t [TreeMember] {
-        self.members
-    }
-
     /// Accepts all keys of the table, because they are names.
     pub fn allow_unknown(&mut self) {
         self.members = &[];
     }
 
-    pub fn diagnostics(&self) -> &'t FileDiagnostics<'t> {
-        self.diagnostics
-    }
-
     /// Returns the file that is read.
     pub fn file(&self) -> &'t FileRef {
-        self.diagnostics.file()
+        self.diagnostics.file
     }
 
     /// Returns true for a project's file, which cannot grant anything.
@@ -165,10 +157,26 @@ impl<'t> TableFields<'t> {
         (origin.line, origin.column)
     }
 
-    /// Returns the value with the position of the field `key`.
-    pub fn with_position<T>(&self, key: &str, value: Option<T>) -> Option<LocatedValue<T>> {
+    /// Reads a field, and returns its value with its position.
+    pub fn located<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&mut Self, &'static str) -> Option<T>,
+    ) -> Option<LocatedValue<T>> {
+        let value = read(self, key)?;
         let at = self.position_at(self.find(key)?.at);
-        value.map(|value| LocatedValue { value, at })
+        Some(LocatedValue { value, at })
+    }
+
+    /// Reads a field that protects: a value that is invalid counts as `strictest`.
+    pub fn strict<T>(
+        &mut self,
+        key: &'static str,
+        strictest: T,
+        read: impl FnOnce(&mut Self, &'static str) -> Option<T>,
+    ) -> Option<LocatedValue<T>> {
+        self.node(key)?;
+        self.located(key, |it, key| read(it, key).or(Some(strictest)))
     }
 
     fn find(&self, key: &str) -> Option<&'t TreeMember> {
@@ -199,7 +207,7 @@ impl<'t> TableFields<'t> {
     /// Translates the variables of a text into Toolgate's syntax. Relative file names become
     /// absolute, because the text may be moved to another file.
     pub fn translate(&self, text: &str) -> String {
-        let mut pieces = self.diagnostics.grammar().parse(text);
+        let mut pieces = self.diagnostics.grammar.parse(text);
         for piece in &mut pieces {
             if let ConfigTemplatePart::Variable(TemplateVariable {
                 source: VariableSource::File,
@@ -207,7 +215,7 @@ impl<'t> TableFields<'t> {
                 ..
             }) = piece
             {
-                *name = absolute(self.diagnostics.file(), name);
+                *name = absolute(self.diagnostics.file, name);
             }
         }
         template::render(&pieces)

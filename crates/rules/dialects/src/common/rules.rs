@@ -52,9 +52,7 @@ pub(crate) fn mode(
     fields: &mut TableFields<'_>,
     words: &[(&'static str, PolicyMode)],
 ) -> Option<LocatedValue<PolicyMode>> {
-    fields.node("mode")?;
-    let mode = fields.choice("mode", words).unwrap_or(PolicyMode::Ask);
-    fields.with_position("mode", Some(mode))
+    fields.strict("mode", PolicyMode::Ask, |it, key| it.choice(key, words))
 }
 
 /// Returns a rule without conditions.

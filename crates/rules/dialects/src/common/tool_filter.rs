@@ -42,7 +42,7 @@ impl ToolFilterKeys {
             let before = names.len();
             names.retain(|name| !name.contains(['*', '?']));
             if names.len() < before {
-                writer.losses().add(field, "this dialect takes tool names, not patterns");
+                writer.losses.add(field, "this dialect takes tool names, not patterns");
             }
         }
         if let Some(include) = include {

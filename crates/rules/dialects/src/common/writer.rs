@@ -7,49 +7,44 @@ use std::time::Duration;
 
 use toolgate_model::{ConfigScope, ConfigValue, Secret, ServerSpec};
 
+use crate::dialect_format::WrittenFields;
 use crate::losses::ConversionLosses;
 use crate::{FileRef, VariableSyntax, template};
 
 /// The fields of one entry while it is written.
 pub(crate) struct EntryWriter<'l> {
     grammar: VariableSyntax,
-    at: &'l FileRef,
-    fields: Vec<(String, ConfigValue)>,
-    losses: &'l mut ConversionLosses,
+    /// The file that is written.
+    pub file: &'l FileRef,
+    pub fields: WrittenFields,
+    pub losses: &'l mut ConversionLosses,
 }
 
 impl<'l> EntryWriter<'l> {
-    /// Creates a writer for an entry of the file `at`.
-    pub fn new(grammar: VariableSyntax, at: &'l FileRef, losses: &'l mut ConversionLosses) -> Self {
-        Self { grammar, at, fields: Vec::new(), losses }
-    }
-
-    pub fn losses(&mut self) -> &mut ConversionLosses {
-        self.losses
-    }
-
-    /// Returns the file that is written.
-    pub fn file(&self) -> &'l FileRef {
-        self.at
+    /// Creates a writer for an entry of `file`.
+    pub fn new(
+        grammar: VariableSyntax,
+        file: &'l FileRef,
+        losses: &'l mut ConversionLosses,
+    ) -> Self {
+        Self { grammar, file, fields: Vec::new(), losses }
     }
 
     /// Writes a nested table, unless it is empty.
     pub fn with_table(&mut self, key: &str, write: impl FnOnce(&mut EntryWriter<'_>)) {
-        let mut inner = EntryWriter::new(self.grammar, self.at, self.losses);
-        write(&mut inner);
-        let fields = inner.finish();
+        let fields = self.nested_fields(write);
         self.table(key, fields);
     }
 
-    /// Returns a nested table without writing it.
-    pub fn value(&mut self, write: impl FnOnce(&mut EntryWriter<'_>)) -> ConfigValue {
-        let mut inner = EntryWriter::new(self.grammar, self.at, self.losses);
+    /// Returns the fields of a nested table without writing it.
+    pub fn nested_fields(&mut self, write: impl FnOnce(&mut EntryWriter<'_>)) -> WrittenFields {
+        let mut inner = EntryWriter::new(self.grammar, self.file, self.losses);
         write(&mut inner);
-        ConfigValue::Table(inner.finish())
+        inner.fields
     }
 
     /// Writes the fields of a nested table, unless there are none.
-    pub fn table(&mut self, key: &str, fields: Vec<(String, ConfigValue)>) {
+    pub fn table(&mut self, key: &str, fields: WrittenFields) {
         if !fields.is_empty() {
             self.data(key, ConfigValue::Table(fields));
         }
@@ -102,19 +97,19 @@ impl<'l> EntryWriter<'l> {
     /// Returns the path relative to the project's folder, if it is inside and a project's file is
     /// written: other users have the project elsewhere.
     fn relative_to_project<'p>(&self, path: &'p Path) -> &'p Path {
-        let inside = path.strip_prefix(self.at.project.as_path()).ok();
+        let inside = path.strip_prefix(self.file.project.as_path()).ok();
         let is_plain = |inside: &&Path| {
             let text = inside.to_string_lossy();
             !text.is_empty() && !text.starts_with(['~', '$'])
         };
-        let inside = inside.filter(|_| self.at.scope == ConfigScope::Project).filter(is_plain);
+        let inside = inside.filter(|_| self.file.scope == ConfigScope::Project).filter(is_plain);
         inside.unwrap_or(path)
     }
 
     /// Writes the working folder, unless it is the default. Without a key it is a loss.
     pub fn cwd(&mut self, key: Option<&str>, cwd: Option<&Path>) {
-        let is_project = self.at.scope == ConfigScope::Project;
-        let usual = is_project.then_some(self.at.project.as_path());
+        let is_project = self.file.scope == ConfigScope::Project;
+        let usual = is_project.then_some(self.file.project.as_path());
         match key {
             _ if cwd == usual => {}
             Some(key) => self.path(key, cwd),
@@ -165,9 +160,5 @@ impl<'l> EntryWriter<'l> {
     pub fn translate(&mut self, field: &str, text: &str) -> Option<String> {
         let written = self.grammar.render_parts(&template::parse_template(text));
         written.map_err(|why| self.losses.add(field, why)).ok()
-    }
-
-    pub fn finish(self) -> Vec<(String, ConfigValue)> {
-        self.fields
     }
 }

@@ -8,14 +8,14 @@ use std::ops::Range;
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, parse_to_ast};
 use toolgate_model::ConfigValue;
 
 use super::bracketed_list::{BracketedList, EmptyListLayout};
 use super::lines::{CommentStyle, indent, newline, splice};
-use super::merge::{self, SyntaxEditor, display_path, quote_text, wrap_in_path};
+use super::merge::{self, SyntaxEditor, display_path, quote_text, syntax_error, wrap_in_path};
 use super::{EditError, PathStep};
 use crate::Syntax;
+use crate::syntax::parse_json;
 
 /// The indentation for documents that have none.
 const USUAL: &str = "  ";
@@ -130,10 +130,8 @@ fn remove_value(text: &str, path: &[PathStep]) -> Result<String, EditError> {
 }
 
 fn parse(text: &str) -> Result<Value<'_>, EditError> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &crate::syntax::json_options());
-    let problem = |message: String| EditError::Syntax { line: 1, message };
-    let root = parsed.map_err(|error| problem(error.kind().to_string().to_lowercase()))?;
-    root.value.ok_or_else(|| problem("the document is empty".to_owned()))
+    let empty = || EditError::Syntax { line: 1, message: "the document is empty".to_owned() };
+    parse_json(text).map_err(|error| syntax_error(text, error))?.ok_or_else(empty)
 }
 
 /// Returns the error for a path that unexpectedly does not exist; callers have checked it.

@@ -8,7 +8,7 @@ use super::bracketed_list::{BracketedList, EmptyListLayout};
 use super::lines::splice;
 use super::{EditError, PathStep};
 use crate::Syntax;
-use crate::common::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
+use crate::common::tree::{SyntaxError, TreeNode, TreeValue};
 
 /// The edit functions of a syntax. The caller checks that every path is reachable.
 pub(super) struct SyntaxEditor {
@@ -25,14 +25,14 @@ pub(super) struct SyntaxEditor {
     pub item: fn(&ConfigValue) -> String,
 }
 
-/// Returns the value at a path.
-pub(super) fn get(
+/// Returns the value at a path; `None` if there is none.
+pub(crate) fn get(
     syntax: Syntax,
     text: &str,
     path: &[PathStep],
 ) -> Result<Option<ConfigValue>, EditError> {
-    let members = parse(syntax, split_bom(text).1)?;
-    Ok(find(&members, path)?.map(TreeNode::data))
+    let root = parse(syntax, split_bom(text).1)?;
+    Ok(find(&root, path)?.map(TreeNode::data))
 }
 
 /// Sets the value at a path.
@@ -80,8 +80,8 @@ fn merge_value(
     path: &[PathStep],
     value: &ConfigValue,
 ) -> Result<String, EditError> {
-    let members = parse(hands.syntax, &text)?;
-    match (find(&members, path)?, value) {
+    let root = parse(hands.syntax, &text)?;
+    match (find(&root, path)?, value) {
         (None, _) => (hands.insert)(&text, path, value),
         (Some(found), value) if is_same_value(&found.data(), value) => Ok(text),
         (Some(TreeNode { value: TreeValue::Table(fields), .. }), ConfigValue::Table(wanted)) => {
@@ -148,8 +148,9 @@ pub(super) fn split_bom(text: &str) -> (&str, &str) {
     text.split_at(mark)
 }
 
-fn parse(syntax: Syntax, text: &str) -> Result<Vec<TreeMember>, EditError> {
-    syntax.parse(text).map_err(|error| syntax_error(text, error))
+fn parse(syntax: Syntax, text: &str) -> Result<TreeNode, EditError> {
+    let members = syntax.parse(text).map_err(|error| syntax_error(text, error))?;
+    Ok(TreeNode { at: 0, value: TreeValue::Table(members) })
 }
 
 /// Converts a parser error, and adds its line.
@@ -159,65 +160,34 @@ pub(super) fn syntax_error(text: &str, error: SyntaxError) -> EditError {
     EditError::Syntax { line, message: error.message }
 }
 
-/// Returns the value at a path. Null on the way counts as missing.
-fn find<'t>(
-    members: &'t [TreeMember],
-    path: &[PathStep],
-) -> Result<Option<&'t TreeNode>, EditError> {
-    let mut found: Option<&'t TreeNode> = None;
+/// Returns the value at a path. Null on the way counts as missing. Duplicates are rejected, because
+/// changing one of two would leave the other.
+fn find<'t>(root: &'t TreeNode, path: &[PathStep]) -> Result<Option<&'t TreeNode>, EditError> {
+    let mut found = root;
     for (index, step) in path.iter().enumerate() {
-        let next = match (found.map(|node| &node.value), step) {
-            (None, PathStep::Key(key)) => {
-                find_single(members.iter().filter(|it| it.key == *key), step)?
+        let mut fitting: Vec<_> = match (&found.value, step) {
+            (TreeValue::Table(fields), PathStep::Key(key)) => {
+                fields.iter().filter(|it| it.key == *key).map(|it| &it.node).collect()
             }
-            (Some(TreeValue::Table(fields)), PathStep::Key(key)) => {
-                find_single(fields.iter().filter(|it| it.key == *key), step)?
-            }
-            (Some(TreeValue::List(items)), PathStep::NamedItem(name)) => {
+            (TreeValue::List(items), PathStep::NamedItem(name)) => {
                 let named =
                     |item: &&TreeNode| item.field("name").and_then(TreeNode::text) == Some(name);
-                let mut items = items.iter().filter(named);
-                let item = items.next();
-                reject_duplicate(items.next().is_some(), step)?;
-                found = item;
-                if item.is_none() {
-                    return Ok(None);
-                }
-                continue;
+                items.iter().filter(named).collect()
             }
-            (Some(TreeValue::Null), _) => return Ok(None),
-            (Some(other), _) => {
+            (TreeValue::Null, _) => return Ok(None),
+            (other, _) => {
                 let at = display_path(&path[..index]);
                 return Err(EditError::WrongKind { at, found: other.kind() });
             }
-            (None, PathStep::NamedItem(_)) => None,
         };
-        match next {
-            Some(member) => found = Some(&member.node),
-            None => return Ok(None),
+        if fitting.len() > 1 {
+            let name = display_path(std::slice::from_ref(step));
+            return Err(EditError::Unsupported(format!("`{name}` is there twice")));
         }
+        let Some(next) = fitting.pop() else { return Ok(None) };
+        found = next;
     }
-    Ok(found)
-}
-
-fn find_single<'t>(
-    mut members: impl Iterator<Item = &'t TreeMember>,
-    step: &PathStep,
-) -> Result<Option<&'t TreeMember>, EditError> {
-    let first = members.next();
-    reject_duplicate(members.next().is_some(), step)?;
-    Ok(first)
-}
-
-/// Rejects duplicates: changing one of two would leave the other.
-fn reject_duplicate(is_twice: bool, step: &PathStep) -> Result<(), EditError> {
-    match is_twice {
-        true => Err(EditError::Unsupported(format!(
-            "`{}` is there twice",
-            display_path(std::slice::from_ref(step))
-        ))),
-        false => Ok(()),
-    }
+    Ok(Some(found))
 }
 
 /// Returns true if two values are equal, regardless of the order of keys and the spelling of
@@ -253,14 +223,18 @@ pub(super) fn wrap_in_path(path: &[PathStep], value: &ConfigValue) -> ConfigValu
     let Some((first, rest)) = path.split_first() else { return value.clone() };
     match (first, wrap_in_path(rest, value)) {
         (PathStep::Key(key), inner) => ConfigValue::Table(vec![(key.clone(), inner)]),
-        (PathStep::NamedItem(name), ConfigValue::Table(mut fields)) => {
-            if !fields.iter().any(|(key, _)| key == "name") {
-                fields.insert(0, ("name".to_owned(), ConfigValue::text(name)));
-            }
-            ConfigValue::List(vec![ConfigValue::Table(fields)])
-        }
-        (PathStep::NamedItem(_), inner) => ConfigValue::List(vec![inner]),
+        (PathStep::NamedItem(name), inner) => ConfigValue::List(vec![with_name(name, inner)]),
     }
+}
+
+/// Returns a list item with its name first.
+pub(super) fn with_name(name: &str, mut item: ConfigValue) -> ConfigValue {
+    if let ConfigValue::Table(fields) = &mut item
+        && fields.iter().all(|(key, _)| key != "name")
+    {
+        fields.insert(0, ("name".to_owned(), ConfigValue::text(name)));
+    }
+    item
 }
 
 /// Quotes a string so that JSON, TOML and YAML can read it. Control characters are escaped, and those

@@ -13,7 +13,7 @@ mod spans;
 use toolgate_model::ConfigValue;
 
 use self::document::{YamlDocument, YamlPathStep};
-use super::merge::{is_same_value, split_bom, wrap_in_path};
+use super::merge::{display_path, is_same_value, split_bom, with_name, wrap_in_path};
 use super::{EditError, PathStep};
 
 pub(super) fn set(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, EditError> {
@@ -23,7 +23,7 @@ pub(super) fn set(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<
         Some(PathStep::NamedItem(name)) => with_name(name, value.clone()),
         _ => value.clone(),
     };
-    let expected = data_with(document.data(), path, value, "")?;
+    let expected = data_with(&document.data, path, value)?;
     let (at, rest) = walk(&document, path)?;
     match rest {
         [] => change(&mut document, &at, value)?,
@@ -47,7 +47,7 @@ pub(super) fn set(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<
 pub(super) fn remove(text: &str, path: &[PathStep]) -> Result<Option<String>, EditError> {
     let (mark, text) = split_bom(text);
     let mut document = YamlDocument::parse(text.to_owned())?;
-    let Some(expected) = data_without(document.data(), path, "")? else { return Ok(None) };
+    let Some(expected) = data_without(&document.data, path)? else { return Ok(None) };
     let (at, rest) = walk(&document, path)?;
     if !rest.is_empty() {
         return Err(EditError::Unsupported("it is merged in by `<<`".to_owned()));
@@ -62,31 +62,20 @@ fn finish_edit(
     document: &YamlDocument,
     expected: ConfigValue,
 ) -> Result<String, EditError> {
-    if !is_same_value(document.data(), &expected) {
+    if !is_same_value(&document.data, &expected) {
         return Err(EditError::Unsupported(
             "it shares an anchor, a `<<` key or a line with other parts; change it by hand"
                 .to_owned(),
         ));
     }
-    Ok(format!("{mark}{}", document.text()))
+    Ok(format!("{mark}{}", document.text))
 }
 
-/// Returns a list item with its name first.
-fn with_name(name: &str, item: ConfigValue) -> ConfigValue {
-    match item {
-        ConfigValue::Table(members) if members.iter().all(|(key, _)| key != "name") => {
-            let first = ("name".to_owned(), ConfigValue::text(name));
-            ConfigValue::Table([vec![first], members].concat())
-        }
-        other => other,
-    }
-}
-
-/// Returns the index to which a step leads; `None` if there is no such value yet.
-fn find(data: &ConfigValue, step: &PathStep, at: &str) -> Result<Option<usize>, EditError> {
+/// Returns the index to which the step behind `done` leads; `None` if there is no such value yet.
+fn find(data: &ConfigValue, path: &[PathStep], done: usize) -> Result<Option<usize>, EditError> {
     let is_named =
         |item: &ConfigValue, name: &str| item.get("name") == Some(&ConfigValue::text(name));
-    match (data, step) {
+    match (data, &path[done]) {
         (ConfigValue::Null, _) => Ok(None),
         (ConfigValue::Table(members), PathStep::Key(key)) => {
             Ok(members.iter().position(|it| it.0 == *key))
@@ -94,7 +83,10 @@ fn find(data: &ConfigValue, step: &PathStep, at: &str) -> Result<Option<usize>, 
         (ConfigValue::List(items), PathStep::NamedItem(name)) => {
             Ok(items.iter().position(|item| is_named(item, name)))
         }
-        (other, _) => Err(EditError::WrongKind { at: at.to_owned(), found: kind(other) }),
+        (other, _) => {
+            let at = display_path(&path[..done]);
+            Err(EditError::WrongKind { at, found: kind(other) })
+        }
     }
 }
 
@@ -109,9 +101,20 @@ fn kind(data: &ConfigValue) -> &'static str {
     }
 }
 
-fn extend_path(at: &str, step: &PathStep) -> String {
-    let (PathStep::Key(word) | PathStep::NamedItem(word)) = step;
-    if at.is_empty() { word.clone() } else { format!("{at}.{word}") }
+/// Follows a path as far as it exists. Returns the last value and the steps that are missing.
+fn follow<'d, 'p>(
+    mut data: &'d mut ConfigValue,
+    path: &'p [PathStep],
+) -> Result<(&'d mut ConfigValue, &'p [PathStep]), EditError> {
+    for done in 0..path.len() {
+        let Some(index) = find(data, path, done)? else { return Ok((data, &path[done..])) };
+        data = match data {
+            ConfigValue::Table(members) => &mut members[index].1,
+            ConfigValue::List(items) => &mut items[index],
+            other => other,
+        };
+    }
+    Ok((data, &[]))
 }
 
 /// Returns the expected content after setting the value at a path.
@@ -119,52 +122,30 @@ fn data_with(
     data: &ConfigValue,
     path: &[PathStep],
     value: &ConfigValue,
-    at: &str,
 ) -> Result<ConfigValue, EditError> {
-    let Some((step, rest)) = path.split_first() else { return Ok(value.clone()) };
-    let found = find(data, step, at)?;
-    let at = extend_path(at, step);
-    let mut data = data.clone();
-    match (&mut data, found) {
-        (ConfigValue::Table(members), Some(index)) => {
-            members[index].1 = data_with(&members[index].1, rest, value, &at)?;
-        }
-        (ConfigValue::List(items), Some(index)) => {
-            items[index] = data_with(&items[index], rest, value, &at)?
-        }
-        (data, _) => match (wrap_in_path(path, value), data) {
-            (ConfigValue::Table(more), ConfigValue::Table(members)) => members.extend(more),
-            (ConfigValue::List(more), ConfigValue::List(items)) => items.extend(more),
-            (whole, data) => *data = whole,
-        },
+    let mut expected = data.clone();
+    let (at, missing) = follow(&mut expected, path)?;
+    match (wrap_in_path(missing, value), at) {
+        (value, at) if missing.is_empty() => *at = value,
+        (ConfigValue::Table(more), ConfigValue::Table(members)) => members.extend(more),
+        (ConfigValue::List(more), ConfigValue::List(items)) => items.extend(more),
+        (whole, at) => *at = whole,
     }
-    Ok(data)
+    Ok(expected)
 }
 
 /// Returns the expected content after removing the value at a path; `None` if there is none.
-fn data_without(
-    data: &ConfigValue,
-    path: &[PathStep],
-    at: &str,
-) -> Result<Option<ConfigValue>, EditError> {
-    let Some((step, rest)) = path.split_first() else { return Ok(None) };
-    let Some(index) = find(data, step, at)? else { return Ok(None) };
-    let at = extend_path(at, step);
-    let mut data = data.clone();
-    match &mut data {
-        ConfigValue::Table(members) if rest.is_empty() => drop(members.remove(index)),
-        ConfigValue::List(items) if rest.is_empty() => drop(items.remove(index)),
-        ConfigValue::Table(members) => match data_without(&members[index].1, rest, &at)? {
-            Some(inner) => members[index].1 = inner,
-            None => return Ok(None),
-        },
-        ConfigValue::List(items) => match data_without(&items[index], rest, &at)? {
-            Some(inner) => items[index] = inner,
-            None => return Ok(None),
-        },
+fn data_without(data: &ConfigValue, path: &[PathStep]) -> Result<Option<ConfigValue>, EditError> {
+    let Some(last) = path.len().checked_sub(1) else { return Ok(None) };
+    let mut expected = data.clone();
+    let (at, missing) = follow(&mut expected, &path[..last])?;
+    let index = if missing.is_empty() { find(at, path, last)? } else { None };
+    match (at, index) {
+        (ConfigValue::Table(members), Some(index)) => drop(members.remove(index)),
+        (ConfigValue::List(items), Some(index)) => drop(items.remove(index)),
         _ => return Ok(None),
     }
-    Ok(Some(data))
+    Ok(Some(expected))
 }
 
 /// Follows a path as far as it exists, and returns the remaining steps.
@@ -175,7 +156,7 @@ fn walk<'p>(
     let mut at = Vec::new();
     for (done, step) in path.iter().enumerate() {
         let data = document.data_at(&at).unwrap_or(&ConfigValue::Null);
-        let Some(index) = find(data, step, "")? else { return Ok((at, &path[done..])) };
+        let Some(index) = find(data, path, done)? else { return Ok((at, &path[done..])) };
         let next = match step {
             PathStep::Key(key) => YamlPathStep::Key(key.clone()),
             PathStep::NamedItem(_) => YamlPathStep::Item(index),

@@ -67,7 +67,7 @@ fn project_group<'t>(
     if servers.is_none() && node.value != TreeValue::Null {
         let (key, kind) = (&project.key, node.value.kind());
         let message = format!("project {key:?} has {kind} where `mcpServers` must be a table");
-        top.diagnostics().error(node.at, message, "make `mcpServers` a table");
+        top.diagnostics.error(node.at, message, "make `mcpServers` a table");
     }
     let only_in = Some(project.key.clone().into());
     Some(ConfigServerGroup { servers: ServerEntries::Map(servers?), only_in })

@@ -85,10 +85,10 @@ fn write_transport(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
             let kind = std::mem::take(&mut http.kind);
             if kind == HttpTransportKind::Auto {
                 let why = "this dialect must name one HTTP transport: Streamable HTTP is written";
-                writer.losses().add("type", why);
+                writer.losses.add("type", why);
             }
             let is_sse = kind == HttpTransportKind::Sse;
-            let word = if is_sse { "sse" } else { ClineKeys::of(writer.file()).streamable };
+            let word = if is_sse { "sse" } else { ClineKeys::of(writer.file).streamable };
             writer.text("type", Some(word));
             server::write_http(http, &KEYS, writer);
         }
@@ -113,5 +113,5 @@ fn write_approved(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
         }
     }
     tools.retain(|_, tool| *tool != DeclaredTool::default());
-    writer.texts(ClineKeys::of(writer.file()).approved, &approved);
+    writer.texts(ClineKeys::of(writer.file).approved, &approved);
 }

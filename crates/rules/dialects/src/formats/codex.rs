@@ -40,13 +40,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
         EntryField::Other(read_start_timeout, |rest, writer| {
             START_TIMEOUT.write(&mut rest.timeouts, writer);
         }),
-        EntryField::Other(
-            |entry, spec| {
-                let limit = entry.time(CALL_TIMEOUT.key, TimeUnit::Seconds);
-                (spec.timeouts.call, spec.timeouts.max) = (limit, limit);
-            },
-            |rest, writer| CALL_TIMEOUT.write(&mut rest.timeouts, writer),
-        ),
+        EntryField::Timeout(CALL_TIMEOUT),
     ],
     ..DialectFormat::MCP_SERVERS
 };
@@ -116,7 +110,7 @@ fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
 
 /// Rejects a token in the file itself, as Codex does. The field is not listed in hints.
 fn refuse_token(entry: &mut TableFields<'_>) {
-    let is_there = find(entry.members(), "bearer_token").is_some();
+    let is_there = find(entry.members, "bearer_token").is_some();
     if let Some(node) = is_there.then(|| entry.node("bearer_token")).flatten() {
         let hint = "put the token in a variable, and its name in `bearer_token_env_var`";
         entry.error_at(node.at, "cannot have its `bearer_token` in the file", hint);

@@ -37,7 +37,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
         let (fetched, own): (Vec<_>, Vec<_>) = items.into_iter().partition(|it| is_fetched(it));
         for item in fetched {
             let message = "a server comes from Continue's hub, which only Continue can load";
-            top.diagnostics().warn(item.at, message, "declare its command or URL to use it here");
+            top.diagnostics.warn(item.at, message, "declare its command or URL to use it here");
         }
         vec![ServerEntries::List(own).into()]
     }),

@@ -217,7 +217,7 @@ fn write_transport(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
 fn write_http(http: &mut HttpSpec, writer: &mut EntryWriter<'_>) {
     writer.text("transport", Some("http"));
     if std::mem::take(&mut http.kind) != HttpTransportKind::Streamable {
-        writer.losses().add("type", "this dialect supports one HTTP transport only");
+        writer.losses.add("type", "this dialect supports one HTTP transport only");
     }
     let url = render_literal(writer, "url", &http.url);
     writer.text("url", url.as_deref());

@@ -45,7 +45,7 @@ pub(crate) const LLXPRT: DialectFormat = DialectFormat {
         FileSettings::default()
     },
     apply_shared_settings: |spec, _, top| {
-        if LISTING.allows(top.members(), spec.name.as_str()) {
+        if LISTING.allows(top.members, spec.name.as_str()) {
             return None;
         }
         spec.enabled = false;

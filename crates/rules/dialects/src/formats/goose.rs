@@ -254,7 +254,7 @@ fn write_stdio(stdio: &StdioSpec, writer: &mut EntryWriter<'_>) {
     let given = given.into_iter().filter(|(name, _)| {
         let refused = is_blocked(name);
         if refused {
-            writer.losses().add(format!("env.{name}"), "Goose does not set this variable");
+            writer.losses.add(format!("env.{name}"), "Goose does not set this variable");
         }
         !refused
     });
@@ -280,13 +280,13 @@ fn is_same_variable(name: &str, value: &Secret<String>) -> bool {
 
 fn write_http(http: &mut HttpSpec, writer: &mut EntryWriter<'_>) {
     if std::mem::take(&mut http.kind) == HttpTransportKind::Auto {
-        writer.losses().add("type", "this dialect must name one HTTP transport");
+        writer.losses.add("type", "this dialect must name one HTTP transport");
     }
     let texts = std::iter::once(&http.url).chain(http.headers.values().map(Secret::expose));
     let names = GooseVariables::from_texts(texts);
     let mut write = |field: &str, text: &str| {
         let written = names.render_parts(&template::parse_template(text));
-        written.map_err(|why| writer.losses().add(field, why)).ok()
+        written.map_err(|why| writer.losses.add(field, why)).ok()
     };
     let url = write("url", &http.url);
     let headers = http.headers.iter().filter_map(|(name, value)| {

@@ -82,7 +82,7 @@ fn locate_server(document: &[TreeMember], name: &ServerName) -> ServersLocation 
 
 /// Returns the servers. `.agents/mcp/servers.json` is only the map.
 fn server_groups<'t>(top: &mut TableFields<'t>) -> Vec<ConfigServerGroup<'t>> {
-    if let Some(servers) = bare_servers(top.members()) {
+    if let Some(servers) = bare_servers(top.members) {
         top.allow_unknown();
         return vec![ServerEntries::Map(servers).into()];
     }

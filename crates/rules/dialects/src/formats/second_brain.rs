@@ -39,7 +39,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
     locate_server,
     // Both locations form one group, so that duplicate names are noticed.
     server_groups: Some(|top| {
-        let nested = find_path(top.members(), &[PLANE, LIST]).and_then(TreeNode::list);
+        let nested = find_path(top.members, &[PLANE, LIST]).and_then(TreeNode::list);
         let mut items = match top.servers(FORMAT.servers) {
             Some(ServerEntries::List(items)) => items,
             _ => Vec::new(),

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use toolgate_model::{
-    ConfigValue, DeclaredTool, ServerSpec, ServerTimeouts, StdioSpec, ToolSelection, TransportSpec,
+    ConfigValue, DeclaredTool, ServerSpec, StdioSpec, ToolSelection, TransportSpec,
 };
 
 use crate::common::entry::{EntryField, TimeoutField, TimeoutScope, exact_names, render_literal};
@@ -45,18 +45,14 @@ const VERSION: &str = "1.0";
 const TIMEOUT: TimeoutField = TimeoutField::new("timeout", TimeUnit::Seconds, TimeoutScope::Start);
 
 fn read_process(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
-    let started = entry.with_table("server_config", server_config);
+    entry.with_table("server_config", |inner| server_config(inner, spec));
     if !entry.has("server_config") {
         entry.fail("has no `server_config`", "add it, with the `command` to start");
-    }
-    if let Some((stdio, timeouts)) = started {
-        spec.transport = TransportSpec::Stdio(stdio);
-        spec.timeouts = timeouts;
     }
 }
 
 /// Reads the process, and the time limit of its handshake.
-fn server_config(fields: &mut TableFields<'_>) -> (StdioSpec, ServerTimeouts) {
+fn server_config(fields: &mut TableFields<'_>, spec: &mut ServerSpec) {
     let words = fields.texts("command");
     let mut words = words.unwrap_or_default().into_iter().map(|word| template::literal(&word));
     let command = words.next().unwrap_or_default();
@@ -67,8 +63,8 @@ fn server_config(fields: &mut TableFields<'_>) -> (StdioSpec, ServerTimeouts) {
         Some(_) => {}
         None => fields.fail("has no `command`", "list the program and its arguments"),
     }
-    let start = fields.time(TIMEOUT.key, TIMEOUT.unit);
-    (stdio, ServerTimeouts { start, ..ServerTimeouts::default() })
+    spec.transport = TransportSpec::Stdio(stdio);
+    TIMEOUT.read(fields, spec);
 }
 
 fn read_tools(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
@@ -91,7 +87,7 @@ fn read_tools(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
 fn tool<'t>(entry: &TableFields<'t>, item: &'t TreeNode) -> Option<(String, DeclaredTool)> {
     let Some(members) = item.table() else {
         let message = format!("a tool is {}, not a table", item.value.kind());
-        entry.diagnostics().error(item.at, message, "write it as {\"name\": \"…\"}");
+        entry.diagnostics.error(item.at, message, "write it as {\"name\": \"…\"}");
         return None;
     };
     let mut fields = entry.nested("a tool", item.at, members);
@@ -130,7 +126,7 @@ fn write_tools(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
     if !selection.listed_only {
         if selection.include.is_empty() {
             let why = "every tool must be listed here: those that are not stay hidden";
-            writer.losses().add("tools", why);
+            writer.losses.add("tools", why);
         }
         for name in exact_names(writer, "include", &selection.include) {
             tools.entry(name).or_default();
@@ -144,8 +140,8 @@ fn write_tools(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
 
 fn write_tool(name: &str, tool: &DeclaredTool, writer: &mut EntryWriter<'_>) -> ConfigValue {
     let DeclaredTool { alias, tags, enabled, approval } = tool;
-    writer.losses().add_if_set(&format!("tools.{name}.approval"), approval.is_some());
-    writer.value(|inner| {
+    writer.losses.add_if_set(&format!("tools.{name}.approval"), approval.is_some());
+    let fields = writer.nested_fields(|inner| {
         inner.text("name", Some(name));
         inner.text("alias", alias.as_deref());
         if let Some(tags) = tags {
@@ -154,5 +150,6 @@ fn write_tool(name: &str, tool: &DeclaredTool, writer: &mut EntryWriter<'_>) -> 
         if !enabled {
             inner.flag("enabled", false);
         }
-    })
+    });
+    ConfigValue::Table(fields)
 }

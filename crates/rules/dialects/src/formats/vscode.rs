@@ -124,7 +124,7 @@ fn same_tables(a: &ConfigValue, b: &ConfigValue) -> bool {
 /// Begins to read the tables in other files that have the content of `mcp.json`.
 fn embedded_tables<'t>(top: &mut TableFields<'t>) -> Vec<TableFields<'t>> {
     top.mark_known(&["mcp", "customizations"]);
-    let found = EMBEDDED.iter().filter_map(|path| find_path(top.members(), path));
+    let found = EMBEDDED.iter().filter_map(|path| find_path(top.members, path));
     found.filter_map(|node| Some(top.nested("`mcp`", node.at, node.table()?))).collect()
 }
 

@@ -9,12 +9,7 @@ use crate::common::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
 
 /// Parses a whole document. An empty file counts as an empty object.
 pub(crate) fn parse(text: &str) -> Result<Vec<TreeMember>, SyntaxError> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options());
-    let root = parsed.map_err(|error| SyntaxError {
-        at: error.range().start,
-        message: error.kind().to_string().to_lowercase(),
-    })?;
-    match root.value {
+    match parse_value(text)? {
         None => Ok(Vec::new()),
         Some(JsonValue::Object(object)) => Ok(members(object)),
         Some(other) => Err(SyntaxError {
@@ -24,9 +19,9 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TreeMember>, SyntaxError> {
     }
 }
 
-/// Returns the accepted extensions of JSON.
-pub(crate) fn options() -> ParseOptions {
-    ParseOptions {
+/// Parses a document; `None` if it is empty.
+pub(crate) fn parse_value(text: &str) -> Result<Option<JsonValue<'_>>, SyntaxError> {
+    let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
         allow_loose_object_property_names: false,
@@ -37,7 +32,13 @@ pub(crate) fn options() -> ParseOptions {
         allow_bare_decimal_point_numbers: false,
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
-    }
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options);
+    let root = parsed.map_err(|error| SyntaxError {
+        at: error.range().start,
+        message: error.kind().to_string().to_lowercase(),
+    })?;
+    Ok(root.value)
 }
 
 fn members(object: Object<'_>) -> Vec<TreeMember> {

@@ -6,13 +6,15 @@ use crate::common::tree::{SyntaxError, TreeMember, TreeNode, TreeValue};
 
 /// Parses a whole document.
 pub(crate) fn parse(text: &str) -> Result<Vec<TreeMember>, SyntaxError> {
-    match Document::parse(text) {
-        Ok(document) => Ok(table(text, document.as_table())),
-        Err(error) => Err(SyntaxError {
-            at: error.span().map_or(0, |span| span.start),
-            message: error.message().lines().collect::<Vec<_>>().join("; "),
-        }),
-    }
+    parse_document(text).map(|document| table(text, document.as_table()))
+}
+
+/// Parses a document.
+pub(crate) fn parse_document(text: &str) -> Result<Document<&str>, SyntaxError> {
+    Document::parse(text).map_err(|error| SyntaxError {
+        at: error.span().map_or(0, |span| span.start),
+        message: error.message().lines().collect::<Vec<_>>().join("; "),
+    })
 }
 
 fn table(text: &str, table: &dyn TableLike) -> Vec<TreeMember> {

@@ -6,6 +6,8 @@ use toml_edit::{Document, InlineTable, Item, Table, Value};
 use super::HASH;
 use crate::edit::EditError;
 use crate::edit::lines::line_start;
+use crate::edit::merge::syntax_error;
+use crate::syntax::parse_toml;
 
 /// A header, or a key with its value.
 #[derive(Debug)]
@@ -26,10 +28,7 @@ pub(super) struct TomlStatements<'t> {
 }
 
 pub(super) fn parse(text: &str) -> Result<Document<&str>, EditError> {
-    Document::parse(text).map_err(|error| EditError::Syntax {
-        line: 1,
-        message: error.message().lines().collect::<Vec<_>>().join("; "),
-    })
+    parse_toml(text).map_err(|error| syntax_error(text, error))
 }
 
 impl<'t> TomlStatements<'t> {

@@ -23,7 +23,8 @@ pub(super) enum YamlPathStep {
 pub(super) struct YamlDocument {
     pub(super) text: String,
     pub(super) root: Option<YamlNode>,
-    data: ConfigValue,
+    /// The content of the whole document.
+    pub(super) data: ConfigValue,
 }
 
 impl YamlDocument {
@@ -35,15 +36,6 @@ impl YamlDocument {
         let (root, members) = read.map_err(|error| syntax_error(&text, error))?;
         let data = TreeNode { at: 0, value: TreeValue::Table(members) }.data();
         Ok(Self { text, root, data })
-    }
-
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns the content of the whole document.
-    pub fn data(&self) -> &ConfigValue {
-        &self.data
     }
 
     pub fn data_at(&self, path: &[YamlPathStep]) -> Option<&ConfigValue> {

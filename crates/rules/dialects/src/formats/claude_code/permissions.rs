@@ -26,11 +26,11 @@ pub(super) const KEYS: PermissionKeys = PermissionKeys {
 pub(super) fn read(top: &mut TableFields<'_>) -> Permissions {
     let Some((at, members)) = top.table("permissions") else { return Permissions::default() };
     let mut fields = top.nested("`permissions`", at, members);
-    let mode = fields.text(KEYS.mode).map(|word| {
+    let mode = fields.located(KEYS.mode, |it, key| {
+        let word = it.text(key)?;
         let known = KEYS.modes.iter().find(|(known, _)| *known == word);
-        known.map_or(PolicyMode::Ask, |(_, mode)| *mode)
+        Some(known.map_or(PolicyMode::Ask, |(_, mode)| *mode))
     });
-    let mode = fields.with_position(KEYS.mode, mode);
     Permissions { mode, ..KEYS.read_lists(&mut fields) }
 }
 

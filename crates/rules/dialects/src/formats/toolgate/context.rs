@@ -9,22 +9,19 @@ use crate::common::TableFields;
 use crate::{FileContextSettings, LocatedValue};
 
 pub(super) fn read(top: &mut TableFields<'_>) -> FileContextSettings {
-    let read = top.with_table("context", |inner| {
-        let offer = inner.choice("offer", &ContextOfferMode::ALL.map(|it| (it.as_str(), it)));
-        let names = inner.choice("names", &ContextNamingStyle::ALL.map(|it| (it.as_str(), it)));
-        FileContextSettings {
-            offer: inner.with_position("offer", offer),
-            names: inner.with_position("names", names),
-            folders: paths(inner, "folders"),
-            trusted: paths(inner, "trusted"),
-        }
+    let offers = ContextOfferMode::ALL.map(|it| (it.as_str(), it));
+    let names = ContextNamingStyle::ALL.map(|it| (it.as_str(), it));
+    let read = top.with_table("context", |inner| FileContextSettings {
+        offer: inner.located("offer", |it, key| it.choice(key, &offers)),
+        names: inner.located("names", |it, key| it.choice(key, &names)),
+        folders: inner.located("folders", paths),
+        trusted: inner.located("trusted", paths),
     });
     read.unwrap_or_default()
 }
 
-fn paths(fields: &mut TableFields<'_>, key: &'static str) -> Option<LocatedValue<Vec<PathBuf>>> {
-    let paths = fields.texts(key).map(|paths| paths.into_iter().map(Into::into).collect());
-    fields.with_position(key, paths)
+fn paths(fields: &mut TableFields<'_>, key: &'static str) -> Option<Vec<PathBuf>> {
+    Some(fields.texts(key)?.into_iter().map(Into::into).collect())
 }
 
 pub(super) fn write(context: &FileContextSettings) -> Vec<(String, ConfigValue)> {

@@ -88,7 +88,7 @@ pub(super) const FIELDS: &[EntryField] = &[
     EntryField::Other(
         |entry, spec| spec.extras = extras(entry),
         |rest, writer| {
-            let extras = write::extras(&std::mem::take(&mut rest.extras), writer.losses());
+            let extras = write::extras(&std::mem::take(&mut rest.extras), writer.losses);
             writer.table("extra", extras);
         },
     ),
@@ -142,7 +142,7 @@ fn read_override(entry: &mut TableFields<'_>) -> Option<Option<ParsedEntry>> {
     }
     let enabled = entry.flag("enabled");
     let env_inherit = read_env_inherit(entry).unwrap_or_default();
-    for member in entry.members().iter().filter(|member| !AMENDS.contains(&member.key.as_str())) {
+    for member in entry.members.iter().filter(|member| !AMENDS.contains(&member.key.as_str())) {
         let problem = format!(
             "has neither `command` nor `url`: it overrides a server of another file, and cannot set `{}`",
             member.key
@@ -185,9 +185,9 @@ fn write_transport(rest: &mut ServerSpec, writer: &mut EntryWriter<'_>) {
             writer.path("env_file", stdio.env_file.take().as_deref());
             let inherited = std::mem::take(&mut stdio.env_inherit);
             let has_patterns = inherited.iter().any(|pattern| pattern.contains(['*', '?']));
-            match has_patterns && writer.file().scope == ConfigScope::Project {
+            match has_patterns && writer.file.scope == ConfigScope::Project {
                 true => {
-                    writer.losses().add("env_inherit", "a project's file cannot contain patterns");
+                    writer.losses.add("env_inherit", "a project's file cannot contain patterns");
                 }
                 false => writer.texts("env_inherit", &inherited),
             }
@@ -254,8 +254,8 @@ fn read_vouched_flag(entry: &mut TableFields<'_>, key: &'static str, hint: &str)
 
 fn write_vouched_flag(key: &str, vouched: &mut bool, writer: &mut EntryWriter<'_>) {
     let vouched = std::mem::take(vouched);
-    match vouched && writer.file().scope == ConfigScope::Project {
-        true => writer.losses().add(key, "it has no effect in a project's file"),
+    match vouched && writer.file.scope == ConfigScope::Project {
+        true => writer.losses.add(key, "it has no effect in a project's file"),
         false if vouched => writer.flag(key, true),
         false => {}
     }

@@ -3,6 +3,7 @@
 //! A restriction is not lost because of a typo: if a value cannot be parsed, the stricter one is
 //! used and the error is reported. `rules/policy` interprets the rules.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use toolgate_model::{
@@ -26,16 +27,9 @@ pub(super) fn permissions(fields: &mut TableFields<'_>) -> Permissions {
         allow: list(fields, "allow", InvalidRuleHandling::Skip),
         ask: list(fields, "ask", InvalidRuleHandling::Keep),
         deny: list(fields, "deny", InvalidRuleHandling::Keep),
-        taint: strict_flag(fields, "taint"),
-        yolo_floor: strict_flag(fields, "yolo_floor"),
+        taint: fields.strict("taint", true, TableFields::flag),
+        yolo_floor: fields.strict("yolo_floor", true, TableFields::flag),
     }
-}
-
-/// Reads a flag that restricts when it is set.
-fn strict_flag(fields: &mut TableFields<'_>, key: &'static str) -> Option<LocatedValue<bool>> {
-    fields.node(key)?;
-    let flag = fields.flag(key).unwrap_or(true);
-    fields.with_position(key, Some(flag))
 }
 
 fn list(
@@ -131,10 +125,8 @@ fn condition(fields: &mut TableFields<'_>, item: &TreeNode) -> Option<ArgumentCo
 
 pub(super) fn posture(top: &mut TableFields<'_>) -> Option<LocatedValue<Posture>> {
     top.with_table("launch", |inner| {
-        inner.node("posture")?;
         let words = Posture::ALL.map(|it| (it.as_str(), it));
-        let posture = inner.choice("posture", &words).unwrap_or(Posture::Governed);
-        inner.with_position("posture", Some(posture))
+        inner.strict("posture", Posture::Governed, |it, key| it.choice(key, &words))
     })
     .flatten()
 }
@@ -142,41 +134,37 @@ pub(super) fn posture(top: &mut TableFields<'_>) -> Option<LocatedValue<Posture>
 /// Reads how old a list may be. `"0s"` is allowed: the list is checked before every call.
 pub(super) fn recheck(top: &mut TableFields<'_>) -> Option<LocatedValue<Duration>> {
     top.with_table("pins", |inner| {
-        let node = inner.node("recheck")?;
-        let zero = matches!(&node.value, TreeValue::Text(text) if duration::is_zero(text));
-        let time = if zero { Some(Duration::ZERO) } else { time(inner, "recheck") };
-        // An invalid age becomes zero, which is the strictest.
-        inner.with_position("recheck", Some(time.unwrap_or(Duration::ZERO)))
+        inner.strict("recheck", Duration::ZERO, |it, key| {
+            let is_zero = it.node(key)?.text().is_some_and(duration::is_zero);
+            if is_zero { Some(Duration::ZERO) } else { time(it, key) }
+        })
     })
     .flatten()
 }
 
 pub(super) fn approvals(top: &mut TableFields<'_>) -> FileApprovalSettings {
-    let mut said = FileApprovalSettings::default();
-    top.with_table("approvals", |inner| {
-        said.via = via(inner);
-        let wait = time(inner, "wait");
-        said.wait = inner.with_position("wait", wait);
-        let expiry = time(inner, "expiry");
-        said.expiry = inner.with_position("expiry", expiry);
-        let from_client_terminal = inner.flag("from_client_terminal");
-        said.from_client_terminal =
-            inner.with_position("from_client_terminal", from_client_terminal);
+    let read = top.with_table("approvals", |inner| {
+        let mut said = FileApprovalSettings {
+            via: via(inner),
+            wait: inner.located("wait", time),
+            expiry: inner.located("expiry", time),
+            from_client_terminal: inner.located("from_client_terminal", TableFields::flag),
+            clients: BTreeMap::new(),
+        };
         inner.with_table("clients", |clients| {
             let like = "{ via = \"client\" }";
             clients.each_table("approvals of client", like, |member, client| {
                 said.clients.extend(via(client).map(|via| (member.key.clone(), via)));
             });
         });
+        said
     });
-    said
+    read.unwrap_or_default()
 }
 
 fn via(fields: &mut TableFields<'_>) -> Option<LocatedValue<ApprovalChannel>> {
-    fields.node("via")?;
     let words = ApprovalChannel::ALL.map(|it| (it.as_str(), it));
-    let via = fields.choice("via", &words).unwrap_or(ApprovalChannel::Operator);
-    fields.with_position("via", Some(via))
+    fields.strict("via", ApprovalChannel::Operator, |it, key| it.choice(key, &words))
 }
 
 /// Reads a duration with a unit.

@@ -17,8 +17,8 @@ use crate::{ClientProfile, FileSettings};
 /// Reads the valid profiles, and the positions of the invalid ones.
 pub(super) fn read(top: &mut TableFields<'_>, into: &mut FileSettings) {
     top.with_table("profiles", |inner| {
-        for member in inner.members() {
-            let (name, origin) = (member.key.clone(), inner.diagnostics().origin(member.at));
+        for member in inner.members {
+            let (name, origin) = (member.key.clone(), inner.diagnostics.origin(member.at));
             match profile(inner, member) {
                 Some(profile) => {
                     drop(into.profiles.insert(name, DeclaredProfile { profile, origin }));
@@ -117,25 +117,18 @@ fn tokens(fields: &mut TableFields<'_>, at: usize, key: &str, number: i64) -> Op
 pub(super) fn clients(top: &mut TableFields<'_>) -> BTreeMap<String, ClientProfile> {
     let mut clients = BTreeMap::new();
     top.with_table("clients", |inner| {
-        for member in inner.members() {
-            let origin = inner.diagnostics().origin(member.at);
-            let Some(members) = inner.expect_table(member, "{ profile = \"…\" }") else {
-                continue;
-            };
-            let what = format!("client {:?}", member.key);
-            let mut fields = inner.nested(what, member.at, members);
-            let profile = fields.owned_text("profile");
-            if profile.is_none() {
-                fields.fail(
+        inner.each_table("client", "{ profile = \"…\" }", |member, fields| {
+            let origin = fields.diagnostics.origin(member.at);
+            match fields.owned_text("profile") {
+                Some(profile) => {
+                    drop(clients.insert(member.key.clone(), ClientProfile { profile, origin }));
+                }
+                None => fields.fail(
                     "has no `profile`",
                     "name the profile of this client, or remove the entry",
-                );
+                ),
             }
-            if let (true, Some(profile)) = (fields.finish(), profile) {
-                clients.insert(member.key.clone(), ClientProfile { profile, origin });
-            }
-        }
-        inner.allow_unknown();
+        });
     });
     clients
 }

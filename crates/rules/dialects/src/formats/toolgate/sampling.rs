@@ -52,9 +52,9 @@ fn amount<T: TryFrom<i64>>(fields: &mut TableFields<'_>, key: &'static str) -> O
 
 pub(super) fn write(limits: Option<SamplingLimits>, writer: &mut EntryWriter<'_>) {
     let Some(limits) = limits else { return };
-    if writer.file().scope == ConfigScope::Project {
+    if writer.file.scope == ConfigScope::Project {
         let why = "a project's file cannot let a server use your model";
-        return writer.losses().add("sampling", why);
+        return writer.losses.add("sampling", why);
     }
     let usual = SamplingLimits::default();
     if limits == usual {

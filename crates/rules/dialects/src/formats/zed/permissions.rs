@@ -22,8 +22,7 @@ pub(super) fn read(top: &mut TableFields<'_>) -> Permissions {
     let Some((at, members)) = top.table("agent") else { return permissions };
     let mut agent = top.nested("`agent`", at, members);
     agent.with_table("tool_permissions", |fields| {
-        let word = fields.choice("default", &WORDS);
-        match fields.with_position("default", word) {
+        match fields.located("default", |it, key| it.choice(key, &WORDS)) {
             Some(LocatedValue { value: Effect::Deny, at }) => {
                 permissions.deny.push(rules::rule(EVERY, at));
             }
@@ -45,7 +44,7 @@ fn tools(fields: &mut TableFields<'_>, into: &mut Permissions) {
         let what = format!("tool {:?}", member.key);
         let Some(inner) = member.node.table() else {
             let problem = format!("{what} is {}, not a table", member.node.value.kind());
-            fields.diagnostics().error(member.node.at, problem, "give it a `default`");
+            fields.diagnostics.error(member.node.at, problem, "give it a `default`");
             continue;
         };
         let mut inner = fields.nested(what, member.at, inner);
