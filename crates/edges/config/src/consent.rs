@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use toolgate_dialects::template::{TemplateVariable, VariableSource};
+use toolgate_dialects::template::TemplateVariable;
 use toolgate_model::{
     AuthProvider, AuthSpec, EnvFile, HttpSpec, Secret, ServerSpec, StdioSpec, TransportSpec,
     is_loader_variable, redact_args_for_consent, redact_url, redact_value_for_consent,
@@ -119,14 +119,8 @@ fn host(url: &str) -> Option<String> {
 
 /// Lists the variables that the server receives: names, never values.
 fn write_variables(text: &mut String, how: &str, spec: &ServerSpec) {
-    let of_user = |variable: &TemplateVariable| {
-        matches!(
-            variable.source,
-            VariableSource::Env | VariableSource::File | VariableSource::Secret
-        )
-    };
-    let variables = variables::server_variables(spec).into_iter().filter(of_user);
-    // A default may be a secret, and does not say which variable is passed.
+    let variables = variables::server_variables(spec).into_iter();
+    let variables = variables.filter(|variable| variable.source.is_of_user());
     let named = variables.map(|it| TemplateVariable { default: None, ..it }.to_string());
     let named: BTreeSet<_> = named.collect();
     if !named.is_empty() {

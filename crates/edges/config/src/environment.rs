@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use toolgate_dialects::template::{TemplateVariable, VariableSource};
 
-use crate::VariableContext;
 use crate::files::read_bounded;
+use crate::{PlanEntry, VariableContext};
 
 /// The size limit of a file that a variable refers to.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -41,8 +41,8 @@ impl Environment {
     }
 
     /// Sets the folders and secrets of an entry.
-    pub(crate) fn for_entry(self, entry: &VariableContext) -> Self {
-        Self { variable_context: entry.clone(), ..self }
+    pub(crate) fn for_entry(&self, entry: &PlanEntry) -> Self {
+        Self { variable_context: entry.variable_context.clone(), ..self.clone() }
     }
 
     /// Returns the value of a variable; `None` if it is not set.

@@ -20,19 +20,15 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Records in an entry the current content of its files. In the governed posture, files of the
 /// project are pinned.
 pub(crate) fn read(entry: &mut PlanEntry, environment: &Environment, posture: Posture) {
-    let environment = entry.environment(environment);
+    let environment = environment.for_entry(entry);
     let is_proposed = entry.origin.scope == ConfigScope::Project;
     let project = entry.variable_context.project.clone().filter(|_| is_proposed);
     let TransportSpec::Stdio(stdio) = &mut entry.spec.transport else { return };
     let env_file = stdio.env_file.as_deref();
     let env_file = env_file.and_then(|path| read_env_file(path, &environment, is_proposed));
-    let named = project.map(|project| LaunchProjectFileFinder {
-        project,
-        environment: &environment,
-        posture,
-    });
     let mut files = LaunchFiles { env_file, project: Vec::new() };
-    if let Some(named) = named {
+    if let Some(project) = project {
+        let named = LaunchProjectFileFinder { project, environment: &environment, posture };
         files.project = named.all(stdio, files.env_file.as_ref());
     }
     stdio.files = files;

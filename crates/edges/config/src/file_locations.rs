@@ -107,7 +107,9 @@ pub fn watched_paths(sources: &ConfigSources) -> Vec<PathBuf> {
 /// Returns every candidate file, nearest first.
 pub(crate) fn candidate_files(sources: &ConfigSources) -> Vec<CandidateFile> {
     let folders = project_folders(sources);
-    let (user, system) = (of_user(sources, folders.len()), of_system(sources, folders.len() + 1));
+    let user = of_user(sources, folders.len());
+    let system = sources.home.system_files().iter().cloned();
+    let system = rank_files(system, folders.len() + 1, ConfigScope::System);
     // A search that reaches the user's home folder finds the user's files there. They keep the user
     // scope.
     let user_paths: HashSet<_> = user.iter().map(|(file, _)| file.at.path.clone()).collect();
@@ -141,10 +143,6 @@ fn of_user(sources: &ConfigSources, tier: usize) -> Vec<CandidateFile> {
         places.extend(of_continue(&folder, places.len(), tier, ConfigScope::User));
     }
     places
-}
-
-fn of_system(sources: &ConfigSources, tier: usize) -> Vec<CandidateFile> {
-    rank_files(sources.home.system_files().iter().cloned(), tier, ConfigScope::System)
 }
 
 /// Returns the files of one tier, in order.

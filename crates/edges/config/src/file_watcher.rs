@@ -217,20 +217,21 @@ impl FileStamp {
 /// missing.
 fn lookups(path: &Path) -> Vec<(PathBuf, OsString)> {
     let mut lookups = Vec::new();
-    let mut rest: VecDeque<_> = parts(path);
+    let mut rest: VecDeque<OsString> = parts(path).collect();
     let (mut at, mut links) = (PathBuf::new(), 0);
-    while let Some(part) = rest.pop_front() {
-        let name = match part {
-            PathPart::Root(root) => {
-                at = root;
-                continue;
-            }
-            PathPart::Up => {
+    while let Some(name) = rest.pop_front() {
+        match Path::new(&name).components().next() {
+            Some(Component::Normal(_)) => {}
+            Some(Component::ParentDir) => {
                 at.pop();
                 continue;
             }
-            PathPart::Name(name) => name,
-        };
+            // A root or a drive replaces the path before it.
+            _ => {
+                at.push(name);
+                continue;
+            }
+        }
         let next = at.join(&name);
         let Ok(metadata) = fs::symlink_metadata(&next) else {
             lookups.push((at, name));
@@ -243,9 +244,7 @@ fn lookups(path: &Path) -> Vec<(PathBuf, OsString)> {
         match fs::read_link(&next) {
             Ok(target) if is_link && links < MAX_LINKS => {
                 links += 1;
-                for part in parts(&target).into_iter().rev() {
-                    rest.push_front(part);
-                }
+                rest = parts(&target).chain(rest).collect();
             }
             _ => at = next,
         }
@@ -253,29 +252,10 @@ fn lookups(path: &Path) -> Vec<(PathBuf, OsString)> {
     lookups
 }
 
-/// One component of a path that is resolved step by step.
-enum PathPart {
-    Root(PathBuf),
-    Up,
-    Name(OsString),
-}
-
-fn parts(path: &Path) -> VecDeque<PathPart> {
-    let mut root = PathBuf::new();
-    let mut parts = VecDeque::new();
-    for component in path.components() {
-        match component {
-            Component::Prefix(_) => root.push(component),
-            Component::RootDir => {
-                root.push(component);
-                parts.push_back(PathPart::Root(root.clone()));
-            }
-            Component::CurDir => {}
-            Component::ParentDir => parts.push_back(PathPart::Up),
-            Component::Normal(name) => parts.push_back(PathPart::Name(name.to_owned())),
-        }
-    }
-    parts
+/// Returns the components of a path, without `.`.
+fn parts(path: &Path) -> impl Iterator<Item = OsString> {
+    let parts = path.components().filter(|part| *part != Component::CurDir);
+    parts.map(|part| part.as_os_str().to_owned())
 }
 
 #[cfg(test)]

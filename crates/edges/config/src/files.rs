@@ -13,7 +13,7 @@ use crate::strict_setting::project_limit;
 use crate::{ConfigDocument, ConfigError, ConfigSources, stable_read};
 
 /// The size limit of a configuration file: a project's file is untrusted.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
+pub(crate) const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// One file that was read.
 pub(crate) struct ConfigLayer {
@@ -153,12 +153,7 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
 
 /// Like [`read_text`], with another size limit.
 pub(crate) fn read_bounded(path: &Path, most: u64) -> io::Result<String> {
-    read_up_to(&open(path)?, most)
-}
-
-/// Like [`read_text`], for an open file.
-pub(crate) fn read_open(file: &File) -> io::Result<String> {
-    read_up_to(file, MAX_BYTES)
+    read_open(&open(path)?, most)
 }
 
 /// Opens a regular file.
@@ -183,7 +178,8 @@ fn bytes_up_to(file: &File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read_up_to(file: &File, most: u64) -> io::Result<String> {
+/// Like [`read_text`], for an open file.
+pub(crate) fn read_open(file: &File, most: u64) -> io::Result<String> {
     let bytes = bytes_up_to(file, most)?;
     String::from_utf8(bytes).map_err(|_| io::Error::other("not valid UTF-8"))
 }

@@ -42,34 +42,26 @@ impl LastGoodFiles {
         let before = std::mem::take(&mut self.0);
         for layer in layers {
             let file = key(layer);
-            let good = before.get(&file);
-            if let Some(good) =
-                good.filter(|good| !layer.stable && has_lost_content(good, &layer.parsed))
-            {
-                layer.parsed = good.clone();
-                self.0.insert(file, good.clone());
-            } else if let Some(good) = good.filter(|good| lost_by_error(good, &layer.parsed)) {
-                let mut diagnostics = std::mem::take(&mut layer.parsed.diagnostics);
-                diagnostics.iter_mut().for_each(correct_hint);
-                if let Some(error) = diagnostics.iter_mut().find(|found| is_error(found)) {
-                    append_kept_notice(error);
-                }
-                layer.parsed = ParsedFile { diagnostics, ..good.clone() };
-                self.0.insert(file, good.clone());
-            } else {
+            let has_error = layer.parsed.diagnostics.iter().any(is_error);
+            let is_doubtful = !layer.stable || has_error;
+            let lost = |good: &&ParsedFile| is_doubtful && has_lost_content(good, &layer.parsed);
+            let Some(good) = before.get(&file).filter(lost) else {
                 self.0.insert(file, layer.parsed.clone());
+                continue;
+            };
+            let mut kept = good.clone();
+            if layer.stable {
+                kept.diagnostics = std::mem::take(&mut layer.parsed.diagnostics);
+                report_kept(&mut kept.diagnostics);
             }
+            layer.parsed = kept;
+            self.0.insert(file, good.clone());
         }
     }
 }
 
 fn key(layer: &ConfigLayer) -> (PathBuf, ConfigScope) {
     (layer.file.path().to_owned(), layer.scope())
-}
-
-/// Returns true if an error removed something that the file had before.
-fn lost_by_error(good: &ParsedFile, now: &ParsedFile) -> bool {
-    now.diagnostics.iter().any(is_error) && has_lost_content(good, now)
 }
 
 /// Returns true if something that the file had before is gone.
@@ -117,16 +109,17 @@ fn content_names(file: &ParsedFile) -> BTreeSet<String> {
     names
 }
 
-/// Removes the hint that an unreadable file is not used: here its last valid content is.
-fn correct_hint(found: &mut Diagnostic) {
-    if matches!(found.code, ErrorCode::ConfigSyntax | ErrorCode::ConfigUnreadable) {
-        found.hint = None;
+/// Says in the error that removed something that the last content stays in force. The usual hint
+/// would say that nothing of the file is used.
+fn report_kept(diagnostics: &mut [Diagnostic]) {
+    for found in diagnostics.iter_mut() {
+        if matches!(found.code, ErrorCode::ConfigSyntax | ErrorCode::ConfigUnreadable) {
+            found.hint = None;
+        }
     }
-}
-
-/// Adds a notice to the first error, so that both are reported together.
-fn append_kept_notice(error: &mut Diagnostic) {
-    error.message += "; the last valid content of the file stays in force until it is fixed";
+    if let Some(error) = diagnostics.iter_mut().find(|found| is_error(found)) {
+        error.message += "; the last valid content of the file stays in force until it is fixed";
+    }
 }
 
 fn is_error(found: &Diagnostic) -> bool {

@@ -140,13 +140,8 @@ impl PlanEntry {
         if self.origin.scope == ConfigScope::Project && now.identity() != self.identity() {
             return Err(ConfigError::Changed { server: self.spec.name.clone() });
         }
-        let resolved = resolve(&now.spec, &self.environment(environment));
+        let resolved = resolve(&now.spec, &environment.for_entry(self));
         resolved.map_err(|error| error.with_entry(self))
-    }
-
-    /// Returns the environment in which variables of this entry are looked up.
-    pub(crate) fn environment(&self, given: &Environment) -> Environment {
-        given.clone().for_entry(&self.variable_context)
     }
 }
 

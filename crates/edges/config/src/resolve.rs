@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use toolgate_dialects::template::{self, TemplateVariable, VariableSource};
+use toolgate_dialects::template::{self, TemplateVariable};
 use toolgate_model::{
     AuthProvider, AuthSpec, HttpSpec, Mask, OAuthSpec, ResolvedServer, Secret, ServerName,
     ServerSpec, StdioSpec, TransportSpec, is_secret_like, secrets_in_args, secrets_in_url,
@@ -229,8 +229,13 @@ impl VariableExpander<'_> {
         expand: fn(&str, &template::VariableLookup<'_>) -> Result<String, TemplateVariable>,
         unusable: &[char],
     ) -> Result<String, ConfigError> {
-        let value = expand(text, &|variable| self.look_up(variable))
-            .map_err(|variable| self.unset_error(field, &variable))?;
+        let value =
+            expand(text, &|variable| self.look_up(variable)).map_err(|variable| {
+                match self.lookup_error.take() {
+                    Some(why) => self.bad_value(field, why),
+                    None => ConfigError::unset(self.server, field, &variable),
+                }
+            })?;
         match value.chars().find(|c| unusable.contains(c)) {
             Some(c) => {
                 let what = if c == '\0' { "a NUL character" } else { "a line break" };
@@ -257,10 +262,7 @@ impl VariableExpander<'_> {
             }
         };
         // The project's folder is not secret, and masking it would make most messages unreadable.
-        if matches!(
-            variable.source,
-            VariableSource::Env | VariableSource::File | VariableSource::Secret
-        ) {
+        if variable.source.is_of_user() {
             self.hide(credentials::credential_parts(&value));
             self.hide([value.clone()]);
         }
@@ -269,13 +271,6 @@ impl VariableExpander<'_> {
 
     fn hide(&self, values: impl IntoIterator<Item = String>) {
         self.secret_values.borrow_mut().extend(values);
-    }
-
-    fn unset_error(&self, field: &str, variable: &TemplateVariable) -> ConfigError {
-        match self.lookup_error.take() {
-            Some(why) => self.bad_value(field, why),
-            None => ConfigError::unset(self.server, field, variable),
-        }
     }
 
     fn bad_value(&self, field: &str, why: String) -> ConfigError {

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use toolgate_model::{Secret, is_invisible};
 
-use crate::files::{is_absent, read_text};
+use crate::files::is_absent;
 use crate::platform::files::close_to_others;
-use crate::{ConfigError, EditOptions, FileAccess, Home, edit_file};
+use crate::{ConfigError, EditOptions, FileAccess, Home, edit_file, read_file};
 
 /// The maximum length of a name.
 const LONGEST_NAME: usize = 128;
@@ -60,11 +60,8 @@ impl SecretStore {
     }
 
     fn read(&self) -> Result<SecretTable, ConfigError> {
-        match read_text(&self.path) {
-            Ok(text) => parse(&text).map_err(|source| self.read_error(source)),
-            Err(error) if is_absent(&error) => Ok(SecretTable::new()),
-            Err(source) => Err(self.read_error(source)),
-        }
+        let text = read_file(&self.path)?.unwrap_or_default();
+        parse(&text).map_err(|source| self.read_error(source))
     }
 
     /// Changes the store while holding the lock of the file. A file that cannot be read is left

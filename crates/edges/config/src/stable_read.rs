@@ -47,7 +47,7 @@ pub(crate) fn read_all(
 pub(crate) fn read_text(path: &Path) -> io::Result<(String, bool)> {
     let file = files::open(path)?;
     let before = FileStamp::of(&file.metadata()?);
-    let text = files::read_open(&file)?;
+    let text = files::read_open(&file, files::MAX_BYTES)?;
     let steady = is_old(&before) && before == FileStamp::of(&file.metadata()?);
     Ok((text, steady))
 }

@@ -27,7 +27,7 @@ pub(crate) fn determine(
     if entry.origin.scope == ConfigScope::Project && !consents(&spec.name, &entry.identity()) {
         return StartStatus::NeedsConsent;
     }
-    match expand(spec, &entry.environment(environment)) {
+    match expand(spec, &environment.for_entry(entry)) {
         Ok((reached, _)) => match (gateway_loop_reason(&reached, own_endpoints), address(&reached))
         {
             (Some(why), _) => blocked(ErrorCode::ConfigGatewayLoop, format!("it {why}")),

@@ -16,8 +16,14 @@ pub(crate) struct ProcessGroup {
     leader: tokio::process::Child,
 }
 
+#[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
 pub(crate) fn start(prepared: &PreparedLaunch) -> Result<StartedProcess, LaunchError> {
-    let mut command = command_in_session(prepared);
+    let mut command = Command::new(&prepared.program);
+    #[cfg(unix)]
+    {
+        command.arg0(&prepared.arg0);
+        crate::sys::isolate(&mut command);
+    }
     command
         .args(&prepared.args)
         .current_dir(&prepared.cwd)
@@ -41,17 +47,6 @@ pub(crate) fn start(prepared: &PreparedLaunch) -> Result<StartedProcess, LaunchE
         stdout,
         stderr,
     })
-}
-
-#[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
-fn command_in_session(prepared: &PreparedLaunch) -> Command {
-    let mut command = Command::new(&prepared.program);
-    #[cfg(unix)]
-    {
-        command.arg0(&prepared.arg0);
-        crate::sys::isolate(&mut command);
-    }
-    command
 }
 
 impl ProcessGroup {

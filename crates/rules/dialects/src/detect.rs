@@ -7,21 +7,9 @@
 use std::path::Path;
 
 use crate::common::tree::{TreeMember, TreeNode, TreeValue, find, find_table as table};
+use crate::dialect_format::DialectFormat;
 use crate::formats::{mcp_json, opencode};
 use crate::{Dialect, Syntax};
-
-/// The hosts whose files have a map `mcpServers`.
-const FAMILY: [Dialect; 9] = [
-    Dialect::McpJson,
-    Dialect::ClaudeCode,
-    Dialect::ClaudeDesktop,
-    Dialect::Gemini,
-    Dialect::Llxprt,
-    Dialect::Cursor,
-    Dialect::Windsurf,
-    Dialect::Cline,
-    Dialect::Copilot,
-];
 
 /// Entry fields that only one of these hosts has.
 const DISTINCTIVE_FIELDS: [(&str, Dialect); 8] = [
@@ -45,7 +33,7 @@ impl Dialect {
             // Only the content distinguishes the two versions.
             Some(Self::OpenCode) => {
                 let document = parse_document(syntax, text).unwrap_or_default();
-                let is_second = table(&document, "mcp").is_some_and(opencode::is_v2);
+                let is_second = table(&document, "mcp").and_then(opencode::v2_servers).is_some();
                 if is_second { Self::OpenCodeV2 } else { Self::OpenCode }
             }
             Some(dialect) => dialect,
@@ -86,7 +74,8 @@ impl Dialect {
         let document = parse_document(placed.syntax(), text)?;
         let said = by_content(placed.syntax(), &document)?;
         // Fields of a single entry prove nothing: users copy entries between hosts.
-        let is_family = |dialect| FAMILY.contains(&dialect);
+        // The hosts whose files have a map `mcpServers`.
+        let is_family = |it: Self| it.format().servers == DialectFormat::MCP_SERVERS.servers;
         let is_opencode = |dialect| matches!(dialect, Self::OpenCode | Self::OpenCodeV2);
         let is_near = said == placed
             || (is_family(said) && is_family(placed))

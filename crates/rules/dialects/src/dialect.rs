@@ -5,7 +5,7 @@
 use toolgate_model::{ConfigValue, Effect, Origin, RuleSpec, ServerName, ServerSpec};
 
 use crate::common::EntryWriter;
-use crate::common::tree::{TreeMember, TreeNode, find};
+use crate::common::tree::{TreeMember, find};
 use crate::dialect_format::{self, DialectFormat, RuleTranslation, ServersLocation};
 use crate::edit::{self, EditError, PathStep};
 use crate::losses::ConversionLosses;
@@ -325,10 +325,7 @@ fn entry<'t>(members: &'t [TreeMember], path: &[PathStep]) -> Option<&'t [TreeMe
     let node = find(members, key)?;
     match (node.list(), rest) {
         (Some(items), [PathStep::NamedItem(name)]) => {
-            let is_named = |item: &&TreeNode| {
-                item.field("name").and_then(TreeNode::text) == Some(name.as_str())
-            };
-            items.iter().find(is_named)?.table()
+            items.iter().find(|item| item.is_named(name))?.table()
         }
         _ => entry(node.table()?, rest),
     }

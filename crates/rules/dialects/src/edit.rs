@@ -12,7 +12,7 @@ use toolgate_model::{CodedError, ConfigValue, ErrorCode};
 
 use crate::Syntax;
 
-pub(crate) use merge::{get, quote_text};
+pub(crate) use merge::{get, is_same_value, quote_text};
 
 /// One step of a path into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -52,6 +52,13 @@ pub enum VariableSource {
     Separator,
 }
 
+impl VariableSource {
+    /// Returns true if the value belongs to the user, and so may be a credential.
+    pub fn is_of_user(self) -> bool {
+        matches!(self, Self::Env | Self::File | Self::Secret)
+    }
+}
+
 impl TemplateVariable {
     /// Returns an environment variable.
     pub fn env(name: impl Into<String>, default: Option<&str>) -> Self {

@@ -111,25 +111,23 @@ pub(crate) fn read_transport(
             report_contradiction(fields, contradiction, keys.url, keys.command);
             Some(TransportSpec::Http(http))
         }
-        (Some(_), Some(_)) => {
-            report_transport_fields(fields, ("has both", "and", "keep"), keys.command, keys.url)
-        }
-        // A field of the wrong type has been reported already.
+        (Some(_), Some(_)) => report_transport_fields(fields, true, keys.command, keys.url),
         _ if fields.has(keys.command) || fields.has(keys.url) => None,
-        (None, None) => {
-            let words = ("has neither", "nor", "add");
-            report_transport_fields(fields, words, keys.command, keys.url)
-        }
+        (None, None) => report_transport_fields(fields, false, keys.command, keys.url),
     }
 }
 
 /// Reports an entry with both or none of the fields for a process and an endpoint.
 pub(crate) fn report_transport_fields<T>(
     fields: &mut TableFields<'_>,
-    (has, and, keep): (&str, &str, &str),
+    has_both: bool,
     command: &str,
     url: &str,
 ) -> Option<T> {
+    let (has, and, keep) = match has_both {
+        true => ("has both", "and", "keep"),
+        false => ("has neither", "nor", "add"),
+    };
     let hint =
         format!("{keep} `{command}` to start a process, or `{url}` to connect to an endpoint");
     fields.fail(&format!("{has} `{command}` {and} `{url}`"), &hint);

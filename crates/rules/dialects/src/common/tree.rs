@@ -77,6 +77,11 @@ impl TreeNode {
         }
     }
 
+    /// Returns true if this is a table with this `name`.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.field("name").and_then(Self::text) == Some(name)
+    }
+
     /// Returns a field of a table.
     pub fn field(&self, key: &str) -> Option<&TreeNode> {
         find(self.table()?, key)

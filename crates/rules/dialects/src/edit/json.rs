@@ -12,7 +12,9 @@ use toolgate_model::ConfigValue;
 
 use super::bracketed_list::{BracketedList, EmptyListLayout};
 use super::lines::{CommentStyle, indent, newline, splice};
-use super::merge::{self, SyntaxEditor, display_path, quote_text, syntax_error, wrap_in_path};
+use super::merge::{
+    self, SyntaxEditor, display_path, quote_text, syntax_error, with_name, wrap_in_path,
+};
 use super::{EditError, PathStep};
 use crate::Syntax;
 use crate::syntax::parse_json;
@@ -80,11 +82,9 @@ fn insert(text: &str, path: &[PathStep], value: &ConfigValue) -> Result<String, 
         _ => return Err(unreachable_place(path)),
     };
     // The list exists, so one item is added to it.
-    let value = match (step, wrap_in_path(&path[depth..], value)) {
-        (PathStep::NamedItem(_), ConfigValue::List(mut items)) => {
-            items.pop().unwrap_or(ConfigValue::Null)
-        }
-        _ => wrap_in_path(rest, value),
+    let value = match step {
+        PathStep::NamedItem(name) => with_name(name, wrap_in_path(rest, value)),
+        PathStep::Key(_) => wrap_in_path(rest, value),
     };
     Ok(list.add(text, first, |indent| {
         let layout =
@@ -116,16 +116,7 @@ fn remove_value(text: &str, path: &[PathStep]) -> Result<String, EditError> {
     let Some((last, way)) = path.split_last() else { return Err(unreachable_place(path)) };
     let root = parse(text)?;
     let parent = locate(&root, way)?;
-    let item = match (parent, last) {
-        (Value::Object(object), PathStep::Key(key)) => {
-            object.properties.iter().position(|property| property.name.as_str() == key)
-        }
-        (Value::Array(array), PathStep::NamedItem(name)) => {
-            array.elements.iter().position(|item| is_named(item, name))
-        }
-        _ => None,
-    };
-    let item = item.ok_or_else(|| unreachable_place(path))?;
+    let item = position(parent, last).ok_or_else(|| unreachable_place(path))?;
     Ok(bracketed_list(parent).remove(text, item))
 }
 
@@ -139,16 +130,24 @@ fn unreachable_place(path: &[PathStep]) -> EditError {
     EditError::Unsupported(format!("`{}` cannot be reached", display_path(path)))
 }
 
-fn child<'t, 'a>(value: &'t Value<'a>, step: &PathStep) -> Option<&'t Value<'a>> {
+/// Returns the index of the member or item to which a step leads.
+fn position(value: &Value<'_>, step: &PathStep) -> Option<usize> {
     match (value, step) {
-        (Value::Object(object), PathStep::Key(key)) => object
-            .properties
-            .iter()
-            .find(|property| property.name.as_str() == key)
-            .map(|property| &property.value),
-        (Value::Array(array), PathStep::NamedItem(name)) => {
-            array.elements.iter().find(|item| is_named(item, name))
+        (Value::Object(object), PathStep::Key(key)) => {
+            object.properties.iter().position(|property| property.name.as_str() == key)
         }
+        (Value::Array(array), PathStep::NamedItem(name)) => {
+            array.elements.iter().position(|item| is_named(item, name))
+        }
+        _ => None,
+    }
+}
+
+fn child<'t, 'a>(value: &'t Value<'a>, step: &PathStep) -> Option<&'t Value<'a>> {
+    let index = position(value, step)?;
+    match value {
+        Value::Object(object) => Some(&object.properties[index].value),
+        Value::Array(array) => array.elements.get(index),
         _ => None,
     }
 }

@@ -47,10 +47,7 @@ pub(super) fn set(
     // For every layout, the result must contain exactly the requested value.
     match find(&parse(hands.syntax, &changed)?, path)? {
         Some(found) if is_same_value(&found.data(), value) => Ok(format!("{mark}{changed}")),
-        _ => Err(EditError::Unsupported(format!(
-            "the layout of `{}` is not supported",
-            display_path(path)
-        ))),
+        _ => Err(unusual_layout(path)),
     }
 }
 
@@ -67,10 +64,7 @@ pub(super) fn remove(
     let changed = (hands.remove)(text, path)?;
     match find(&parse(hands.syntax, &changed)?, path)? {
         None => Ok(Some(format!("{mark}{changed}"))),
-        Some(_) => Err(EditError::Unsupported(format!(
-            "the layout of `{}` is not supported",
-            display_path(path)
-        ))),
+        Some(_) => Err(unusual_layout(path)),
     }
 }
 
@@ -170,9 +164,7 @@ fn find<'t>(root: &'t TreeNode, path: &[PathStep]) -> Result<Option<&'t TreeNode
                 fields.iter().filter(|it| it.key == *key).map(|it| &it.node).collect()
             }
             (TreeValue::List(items), PathStep::NamedItem(name)) => {
-                let named =
-                    |item: &&TreeNode| item.field("name").and_then(TreeNode::text) == Some(name);
-                items.iter().filter(named).collect()
+                items.iter().filter(|item| item.is_named(name)).collect()
             }
             (TreeValue::Null, _) => return Ok(None),
             (other, _) => {
@@ -192,7 +184,7 @@ fn find<'t>(root: &'t TreeNode, path: &[PathStep]) -> Result<Option<&'t TreeNode
 
 /// Returns true if two values are equal, regardless of the order of keys and the spelling of
 /// numbers.
-pub(super) fn is_same_value(a: &ConfigValue, b: &ConfigValue) -> bool {
+pub(crate) fn is_same_value(a: &ConfigValue, b: &ConfigValue) -> bool {
     match (a, b) {
         (ConfigValue::Table(a), ConfigValue::Table(b)) => {
             let has = |(key, value): &(String, ConfigValue)| {
@@ -208,6 +200,11 @@ pub(super) fn is_same_value(a: &ConfigValue, b: &ConfigValue) -> bool {
         }
         (a, b) => a == b,
     }
+}
+
+/// Returns the error for a layout in which the value cannot be changed.
+pub(super) fn unusual_layout(path: &[PathStep]) -> EditError {
+    EditError::Unsupported(format!("the layout of `{}` is not supported", display_path(path)))
 }
 
 /// Formats a path for messages.

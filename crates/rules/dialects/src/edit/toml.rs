@@ -18,7 +18,7 @@ use super::lines::{
     CommentStyle, indent, line_end, line_start, lines_range, lines_range_with_blank, newline,
     splice,
 };
-use super::merge::{self, SyntaxEditor, display_path};
+use super::merge::{self, SyntaxEditor};
 use super::{EditError, PathStep};
 use crate::Syntax;
 
@@ -100,25 +100,13 @@ fn insert_line(
     let newline = newline(text);
     let (parent, key) = path.split_at(path.len() - 1);
     let line = |key: &[String], indent: &str| render::line(key, value, indent, newline);
-    // Below the last field of its table, or else below the header.
-    if let Some(header) = statements.header(parent) {
-        let last = statements.last_field(header).unwrap_or(header);
-        let indent = indent(text, statements.all[last].at);
-        return insert_below(
-            text,
-            statements.all[last].end,
-            &format!("{indent}{}", line(key, indent)),
-        );
-    }
-    // Next to other fields with dotted keys.
-    if let Some((last, header)) = statements.last_dotted_field(parent) {
-        let indent = indent(text, statements.all[last].at);
-        let key = &path[header..];
-        return insert_below(
-            text,
-            statements.all[last].end,
-            &format!("{indent}{}", line(key, indent)),
-        );
+    // Below the last field of its table or the header, else next to fields with dotted keys.
+    let of_header = statements.header(parent).map(|header| (statements.last_field(header), key));
+    let dotted = || statements.last_dotted_field(parent).map(|(last, at)| (last, &path[at..]));
+    if let Some((last, key)) = of_header.or_else(dotted) {
+        let TomlStatement { at, end, .. } = &statements.all[last];
+        let indent = indent(text, *at);
+        return insert_below(text, *end, &format!("{indent}{}", line(key, indent)));
     }
     if !parent.is_empty() {
         return insert_section(text, statements, parent, &[(key[0].clone(), value.clone())]);
@@ -240,7 +228,7 @@ fn cut_section(text: &str, statements: &TomlStatements<'_>, header: usize) -> St
     let at = statements.all[header].at;
     let floor = statements.end_before(at);
     let start = HASH.attached_comments_start(text, line_start(text, at), floor);
-    let last = statements.last_field(header).unwrap_or(header);
+    let last = statements.last_field(header);
     let own_end = line_end(text, statements.all[last].end);
     let end = HASH.trailing_comments_end(text, own_end);
     let range = match end > own_end && text[end..].trim().is_empty() {
@@ -290,5 +278,5 @@ fn bracketed_list(fields: &[TomlStatement<'_>], table: &toml_edit::InlineTable) 
 
 fn unusual_layout(path: &[String]) -> EditError {
     let path: Vec<_> = path.iter().cloned().map(PathStep::Key).collect();
-    EditError::Unsupported(format!("the layout of `{}` is not supported", display_path(&path)))
+    merge::unusual_layout(&path)
 }

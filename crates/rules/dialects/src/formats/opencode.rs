@@ -108,13 +108,8 @@ fn locate_server(document: &[TreeMember], name: &ServerName) -> Option<ServersLo
     }
 }
 
-/// Returns true if `mcp` has the form of the second version, with or without servers.
-pub(crate) fn is_v2(mcp: &[TreeMember]) -> bool {
-    v2_servers(mcp).is_some()
-}
-
 /// Returns the servers of the second version, if there are any.
-fn v2_servers(mcp: &[TreeMember]) -> Option<&[TreeMember]> {
+pub(crate) fn v2_servers(mcp: &[TreeMember]) -> Option<&[TreeMember]> {
     find_table(mcp, "servers").filter(|inner| !is_entry(inner))
 }
 
@@ -172,13 +167,7 @@ fn read_transport(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
             server::warn_unused(entry, "url", &["environment", "cwd"]);
             remote(entry)
         }
-        (true, true) => {
-            server::report_transport_fields(entry, ("has both", "and", "keep"), "command", "url")
-        }
-        (false, false) => {
-            let words = ("has neither", "nor", "add");
-            server::report_transport_fields(entry, words, "command", "url")
-        }
+        (has_both, _) => server::report_transport_fields(entry, has_both, "command", "url"),
     };
     entry.mark_known(&["environment", "cwd", "headers", "oauth"]);
     spec.transport = transport.unwrap_or(TransportSpec::BuiltIn);

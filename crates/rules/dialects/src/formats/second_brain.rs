@@ -119,9 +119,7 @@ const OWN_COMMANDS: &str = "stdio_allowed_commands";
 fn locate_server(document: &[TreeMember], name: &ServerName) -> Option<ServersLocation> {
     let top = find(document, LIST).and_then(TreeNode::list);
     let plane = find_path(document, &[PLANE, LIST]).and_then(TreeNode::list)?;
-    let is_named =
-        |item: &TreeNode| item.field("name").and_then(TreeNode::text) == Some(name.as_str());
-    let has = |items: &[TreeNode]| items.iter().any(is_named);
+    let has = |items: &[TreeNode]| items.iter().any(|item| item.is_named(name.as_str()));
     let is_in_plane = top.is_none_or(|top| has(plane) && !has(top));
     is_in_plane.then_some(ServersLocation::List(&[PLANE, LIST]))
 }

@@ -14,6 +14,7 @@ use crate::common::server::{self, AUTO, EntryKeys, SSE, STREAMABLE};
 use crate::common::tree::{TreeMember, TreeNode, find, find_path};
 use crate::common::{EntryWriter, TableFields};
 use crate::dialect_format::{ConfigServerGroup, DialectFormat, ServersLocation};
+use crate::edit::is_same_value;
 use crate::{FileSettings, VariableSyntax};
 
 /// The dialect of VS Code.
@@ -80,7 +81,7 @@ pub(crate) const FORMAT: DialectFormat = DialectFormat {
         let places = EMBEDDED.iter().map(|path| find_path(document, path)?.field("sandbox"));
         let usual = find(document, "sandbox").or_else(|| places.flatten().next());
         if let (Some(usual), None) = (usual.map(TreeNode::data), find(entry, "sandbox")) {
-            fields.retain(|(key, said)| key != "sandbox" || !same_tables(said, &usual));
+            fields.retain(|(key, said)| key != "sandbox" || !is_same_value(said, &usual));
         }
     },
     ..DialectFormat::MCP_SERVERS
@@ -108,19 +109,6 @@ fn locate_server(document: &[TreeMember], name: &ServerName) -> ServersLocation 
     ServersLocation::Map(found.copied().unwrap_or(&["servers"]))
 }
 
-/// Returns true if two tables are equal regardless of order.
-fn same_tables(a: &ConfigValue, b: &ConfigValue) -> bool {
-    match (a, b) {
-        (ConfigValue::Table(fields), ConfigValue::Table(others)) => {
-            let has = |(key, value): &(String, ConfigValue)| {
-                b.get(key).is_some_and(|other| same_tables(value, other))
-            };
-            fields.len() == others.len() && fields.iter().all(has)
-        }
-        _ => a == b,
-    }
-}
-
 /// Begins to read the tables in other files that have the content of `mcp.json`.
 fn embedded_tables<'t>(top: &mut TableFields<'t>) -> Vec<TableFields<'t>> {
     top.mark_known(&["mcp", "customizations"]);
@@ -132,7 +120,8 @@ fn embedded_tables<'t>(top: &mut TableFields<'t>) -> Vec<TableFields<'t>> {
 fn check_transport(entry: &mut TableFields<'_>) -> bool {
     let node = entry.node("url");
     let url = node.and_then(TreeNode::text).unwrap_or_default();
-    let scheme = ["unix", "pipe"].into_iter().find(|it| has_scheme(url, it));
+    let (scheme, _) = url.split_once(':').unwrap_or_default();
+    let scheme = ["unix", "pipe"].into_iter().find(|it| *it == scheme);
     let (Some(node), Some(scheme)) = (node, scheme) else { return true };
     let problem = format!("has a {scheme} URL, which is not supported");
     entry.error_at(node.at, &problem, "use an http:// or https:// URL");
@@ -148,10 +137,6 @@ fn read_sandbox(entry: &mut TableFields<'_>, spec: &mut ServerSpec) {
     if let TransportSpec::Stdio(_) = spec.transport {
         spec.safety.sandbox = confined;
     }
-}
-
-fn has_scheme(url: &str, scheme: &str) -> bool {
-    url.strip_prefix(scheme).is_some_and(|rest| rest.starts_with(':'))
 }
 
 /// Reads the sandbox of a process.

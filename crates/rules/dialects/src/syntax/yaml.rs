@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TreeMember>, SyntaxError> {
 
 /// Returns the members of a document with aliases resolved.
 pub(crate) fn members(root: &YamlNode) -> Result<Vec<TreeMember>, SyntaxError> {
-    let node = resolve_aliases(root)?;
+    let node = YamlAliasResolver::default().node(root, 0)?.node;
     match node.value {
         TreeValue::Table(members) => Ok(members),
         TreeValue::Null => Ok(Vec::new()),
@@ -36,11 +36,6 @@ pub(crate) fn members(root: &YamlNode) -> Result<Vec<TreeMember>, SyntaxError> {
             message: format!("expected a table, found {}", other.kind()),
         }),
     }
-}
-
-fn resolve_aliases(root: &YamlNode) -> Result<TreeNode, SyntaxError> {
-    let mut resolver = YamlAliasResolver::default();
-    resolver.node(root, 0).map(|built| built.node)
 }
 
 /// A part of the tree, with its size.

@@ -1,6 +1,8 @@
 //! A TOML text as the list of its statements (headers and fields), each with its full path and
 //! position. The inside of a value is not listed.
 
+use std::ops::Range;
+
 use toml_edit::{Document, InlineTable, Item, Table, Value};
 
 use super::HASH;
@@ -58,10 +60,9 @@ impl<'t> TomlStatements<'t> {
         !path.is_empty() && self.all.iter().any(|it| is_field(it) && is_plain(it))
     }
 
-    /// Returns the last field below a header.
-    pub fn last_field(&self, header: usize) -> Option<usize> {
-        let fields = self.all[header + 1..].iter().take_while(|it| it.value.is_some()).count();
-        (fields > 0).then_some(header + fields)
+    /// Returns the last field below a header, or the header if it has none.
+    pub fn last_field(&self, header: usize) -> usize {
+        header + self.all[header + 1..].iter().take_while(|it| it.value.is_some()).count()
     }
 
     /// Returns the last field above all headers.
@@ -91,7 +92,7 @@ impl<'t> TomlStatements<'t> {
         }
         let last = self.last_under(path)?;
         match self.header_of(last) {
-            Some(header) => Some(self.last_field(header).unwrap_or(header)),
+            Some(header) => Some(self.last_field(header)),
             None => self.last_of_root(),
         }
     }
@@ -142,13 +143,9 @@ fn collect<'t>(text: &str, table: &'t Table, path: &[String], into: &mut Vec<Tom
 /// Adds the header of a table, unless a dotted key or the header of a nested table created it
 /// implicitly.
 fn header(table: &Table, path: &[String], into: &mut Vec<TomlStatement<'_>>) {
-    if let Some(span) = table.span().filter(|_| !table.is_implicit() && !table.is_dotted()) {
-        into.push(TomlStatement {
-            path: path.to_vec(),
-            at: span.start,
-            end: span.end,
-            value: None,
-        });
+    let is_written = !table.is_implicit() && !table.is_dotted();
+    if let Some(Range { start: at, end }) = table.span().filter(|_| is_written) {
+        into.push(TomlStatement { path: path.to_vec(), at, end, value: None });
     }
 }
 
@@ -173,13 +170,8 @@ fn leaves<'t>(table: &'t InlineTable, path: &[String], into: &mut Vec<TomlStatem
         match value {
             Value::InlineTable(inner) if inner.is_dotted() => leaves(inner, &path, into),
             value => {
-                let span = value.span().unwrap_or_default();
-                into.push(TomlStatement {
-                    path,
-                    at: span.start,
-                    end: span.end,
-                    value: Some(value),
-                });
+                let Range { start: at, end } = value.span().unwrap_or_default();
+                into.push(TomlStatement { path, at, end, value: Some(value) });
             }
         }
     }

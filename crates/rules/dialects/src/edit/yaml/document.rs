@@ -51,6 +51,10 @@ impl YamlDocument {
         self.find_span(path).map(|slot| slot.is_some())
     }
 
+    fn span(&self, path: &[YamlPathStep]) -> Result<YamlSpan<'_>, EditError> {
+        self.find_span(path)?.ok_or_else(unusual_layout)
+    }
+
     /// Adds a value at the end of a table or a list.
     pub fn add(
         &mut self,
@@ -58,7 +62,7 @@ impl YamlDocument {
         key: Option<&str>,
         value: &ConfigValue,
     ) -> Result<(), EditError> {
-        let Some(slot) = self.find_span(path)? else { return Err(unusual_layout()) };
+        let slot = self.span(path)?;
         let entries = self.child_spans(&slot)?;
         let whole = || match key {
             Some(key) => ConfigValue::Table(vec![(key.to_owned(), value.clone())]),
@@ -83,7 +87,7 @@ impl YamlDocument {
 
     /// Replaces a value.
     pub fn replace(&mut self, path: &[YamlPathStep], value: &ConfigValue) -> Result<(), EditError> {
-        let Some(slot) = self.find_span(path)? else { return Err(unusual_layout()) };
+        let slot = self.span(path)?;
         if slot.in_flow {
             let text = render::flow(value, true);
             return match slot.end > slot.head {
@@ -138,9 +142,7 @@ impl YamlDocument {
     /// Removes a value, with its key or dash and the comments right above it.
     pub fn remove(&mut self, path: &[YamlPathStep]) -> Result<(), EditError> {
         let Some((_, above)) = path.split_last() else { return Err(unusual_layout()) };
-        let (Some(slot), Some(parent)) = (self.find_span(path)?, self.find_span(above)?) else {
-            return Err(unusual_layout());
-        };
+        let (slot, parent) = (self.span(path)?, self.span(above)?);
         let entries = self.child_spans(&parent)?;
         let Some(index) = entries.iter().position(|entry| entry.start == slot.start) else {
             return Err(unusual_layout());
@@ -184,10 +186,10 @@ impl YamlDocument {
                         )
                     });
                 let floor = index.checked_sub(1).map_or(parent.head, |before| entries[before].end);
-                let (from, to) =
-                    self.whole_lines(self.comments_above_start(slot.start, floor), slot.end);
+                let from = self.comments_above_start(slot.start, floor);
+                let removed = lines::lines_range(&self.text, from, self.line_end(slot.end));
                 let mut text = self.text.clone();
-                text.replace_range(from..to, "");
+                text.replace_range(removed, "");
                 if let Some((head, empty)) = emptied {
                     text.insert_str(head, empty);
                 }
@@ -231,32 +233,10 @@ impl YamlDocument {
 
     /// Cuts a range out of brackets, unless it contains a comment.
     fn cut(&mut self, from: usize, to: usize) -> Result<(), EditError> {
-        self.reject_comments(from, to)?;
+        if self.text[from..to].contains('#') {
+            return Err(EditError::Unsupported("a comment would be lost".to_owned()));
+        }
         self.splice(from, to, "")
-    }
-
-    fn reject_comments(&self, from: usize, to: usize) -> Result<(), EditError> {
-        match self.text[from..to].contains('#') {
-            true => Err(EditError::Unsupported("a comment would be lost".to_owned())),
-            false => Ok(()),
-        }
-    }
-
-    /// Returns the whole lines that contain a range, with one line ending.
-    fn whole_lines(&self, from: usize, to: usize) -> (usize, usize) {
-        let (from, to) = (self.line_start(from), self.line_end(to));
-        let newline = match &self.text[to..] {
-            rest if rest.starts_with("\r\n") => 2,
-            rest => usize::from(rest.starts_with('\n')),
-        };
-        match newline {
-            // The last line has no line ending, so the one before it is taken.
-            0 if from > 0 => {
-                let before = &self.text[..from - 1];
-                (before.strip_suffix('\r').unwrap_or(before).len(), to)
-            }
-            newline => (from, to + newline),
-        }
     }
 
     fn line_start(&self, at: usize) -> usize {
