@@ -19,13 +19,6 @@ pub(crate) const MAY_END: &str = " \
 /// Abbreviations that a number follows.
 pub(crate) const BEFORE_NUMBER: &str = " no nos nr p pp pg art sec ch vol fig eq v ver s núm pág ";
 
-/// The names of months.
-pub(crate) const MONTHS: &str = " \
-    januar jänner februar märz april mai juni juli august september oktober november dezember \
-    january february march may june july october december janvier février mars avril juin juillet \
-    août septembre octobre novembre décembre enero febrero marzo abril mayo junio julio agosto \
-    septiembre octubre noviembre diciembre ";
-
 /// Words after which a number can be an ordinal.
 pub(crate) const BEFORE_ORDINAL: &str =
     " am den der vom zum dem im das die beim ab bis seit und jeden jede ";

@@ -1,7 +1,7 @@
 //! Checks whether a sentence has the form of an answer: a number, a date, a name, a version.
 
-use crate::abbreviations;
 use crate::cues::list_contains;
+use crate::dates;
 use crate::question::QuestionAnswerKind;
 use crate::words::{self, listed};
 
@@ -95,9 +95,8 @@ fn has_date(sentence: &str) -> bool {
             || century
             || digits >= 3 && word.text.contains(['-', ':'])
             || release
-            || abbreviations::has(abbreviations::MONTHS, word.text)
-                && word.text.starts_with(char::is_uppercase)
-            || crate::dates::is_weekday(word.text)
+            || dates::is_full_month(word.text) && word.text.starts_with(char::is_uppercase)
+            || dates::is_weekday(word.text)
     })
 }
 

@@ -15,20 +15,27 @@ pub(crate) struct DateMention {
     pub(crate) iso: Option<String>,
 }
 
+impl DateMention {
+    /// Returns its range in a text in which the words begin at `start`.
+    pub(crate) fn range_from(&self, start: usize) -> Range<usize> {
+        start + self.range.start..start + self.range.end
+    }
+}
+
 /// The names and abbreviations of the months in four languages.
-const MONTHS: [&str; 12] = [
-    " january jan januar jänner janvier janv enero ene ",
-    " february feb februar février févr fevrier febrero ",
-    " march mar märz maerz mrz mars marzo ",
-    " april apr avril avr abril abr ",
-    " may mai mayo ",
-    " june jun juni juin junio ",
-    " july jul juli juillet juil julio ",
-    " august aug août aout agosto ago ",
-    " september sep sept septembre septiembre ",
-    " october oct oktober okt octobre octubre ",
-    " november nov novembre noviembre ",
-    " december dec dezember dez décembre decembre diciembre dic ",
+const MONTHS: [(&str, &str); 12] = [
+    (" january januar jänner janvier enero ", " jan janv ene "),
+    (" february februar février febrero ", " feb févr fevrier "),
+    (" march märz mars marzo ", " mar maerz mrz "),
+    (" april avril abril ", " apr avr abr "),
+    (" may mai mayo ", ""),
+    (" june juni juin junio ", " jun "),
+    (" july juli juillet julio ", " jul juil "),
+    (" august août agosto ", " aug aout ago "),
+    (" september septembre septiembre ", " sep sept "),
+    (" october oktober octobre octubre ", " oct okt "),
+    (" november novembre noviembre ", " nov "),
+    (" december dezember décembre diciembre ", " dec dez decembre dic "),
 ];
 
 const WEEKDAYS: &str = " \
@@ -55,9 +62,16 @@ pub(crate) fn is_weekday(word: &str) -> bool {
     listed(WEEKDAYS, &word.to_lowercase())
 }
 
+/// Returns true for the full name of a month.
+pub(crate) fn is_full_month(word: &str) -> bool {
+    let small = word.to_lowercase();
+    MONTHS.iter().any(|(full, _)| listed(full, &small))
+}
+
 fn month(word: &str) -> Option<u32> {
     let small = word.trim_end_matches('.').to_lowercase();
-    let place = MONTHS.iter().position(|names| listed(names, &small))?;
+    let place =
+        MONTHS.iter().position(|(full, short)| listed(full, &small) || listed(short, &small))?;
     u32::try_from(place + 1).ok()
 }
 

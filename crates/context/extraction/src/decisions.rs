@@ -93,15 +93,10 @@ impl DocumentDecisions {
                 record.read_status(rest);
                 status_next = false;
             } else if labelled(cues::DATES) && record.date.is_none() {
-                record.date = dates::find_dates(rest).into_iter().next().map(|day| {
-                    (
-                        span(
-                            piece.content_start + day.range.start
-                                ..piece.content_start + day.range.end,
-                        ),
-                        day.iso,
-                    )
-                });
+                record.date = dates::find_dates(rest)
+                    .into_iter()
+                    .next()
+                    .map(|day| (span(day.range_from(piece.content_start)), day.iso));
             } else if labelled(cues::DECIDERS) {
                 let names = people::names(text, piece.content_start..piece.block.end);
                 record.people.extend(names.into_iter().map(span));
@@ -284,10 +279,7 @@ impl DecisionExtractor<'_> {
         let words = &self.text[range.clone()];
         let day = dates::find_dates(words).into_iter().find(|day| is_decision_date(words, day));
         let (date, iso) = match day {
-            Some(day) => (
-                Some(self.span(range.start + day.range.start..range.start + day.range.end)),
-                day.iso,
-            ),
+            Some(day) => (Some(self.span(day.range_from(range.start))), day.iso),
             None => self.record.date.clone().map_or((None, None), |(span, iso)| (Some(span), iso)),
         };
         let mut people = self.deciders(range.clone(), line);

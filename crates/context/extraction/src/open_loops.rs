@@ -138,11 +138,8 @@ impl OpenLoopExtractor<'_> {
     fn is_done(&self, piece: &NotePiece) -> bool {
         let words = self.text.get(piece.block.body..piece.block.end).unwrap_or("");
         let line = SentenceWords::of(words);
-        let marked = words.starts_with("~~")
-            || words.starts_with("✅")
-            || words.starts_with("☑")
-            || words.ends_with("✅")
-            || words.ends_with("✔");
+        let marked = ["~~", "✅", "☑"].iter().any(|mark| words.starts_with(mark))
+            || words.ends_with(['✅', '✔']);
         let said = line.len() > 1
             && list_contains(BEHIND, line.word(line.len() - 1))
             && words
@@ -197,11 +194,9 @@ impl OpenLoopExtractor<'_> {
         let label = piece.label_of(self.text).unwrap_or("");
         let labelled =
             SentenceWords::of(label).starts_with(BEGINS).is_some() || list_contains(MARKS, label);
-        if labelled && piece.content_start < piece.block.end {
-            self.push_loop(OpenLoopKind::Task, piece.block.body..piece.block.end, piece);
-            return;
-        }
-        if piece.section == NoteSection::Tasks && piece.is_item() {
+        if labelled && piece.content_start < piece.block.end
+            || piece.section == NoteSection::Tasks && piece.is_item()
+        {
             self.push_loop(OpenLoopKind::Task, piece.block.body..piece.block.end, piece);
             return;
         }
@@ -246,18 +241,13 @@ impl OpenLoopExtractor<'_> {
             OpenLoopKind::Task | OpenLoopKind::Promise => stated.or(speaker).or_else(speaks),
         };
         let day = if kind == OpenLoopKind::Question { None } else { find_due_date(words) };
-        let (due, date) = match day {
-            Some(day) => {
-                (Some(range.start + day.range.start..range.start + day.range.end), day.iso)
-            }
-            None => (None, None),
-        };
+        let due = day.as_ref().map(|day| self.span(day.range_from(range.start)));
+        let date = day.and_then(|day| day.iso);
         let span = self.span(range);
         if self.found.iter().rev().take(4).any(|known| known.span == span) {
             return;
         }
         let owner = owner.map(|owner| self.span(owner));
-        let due = due.map(|due| self.span(due));
         self.found.push(OpenLoop { kind, span, owner, due, date });
     }
 

@@ -194,11 +194,7 @@ fn leading_owner(words: &str) -> Option<Range<usize>> {
     let next = marked.trim_start();
     let verb = next.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
     let apart = marked.starts_with(':')
-        || next.starts_with("- ")
-        || next.starts_with("– ")
-        || next.starts_with("— ")
-        || next.starts_with("-> ")
-        || next.starts_with("→");
+        || ["- ", "– ", "— ", "-> ", "→"].iter().any(|dash| next.starts_with(dash));
     let told = marked.starts_with(' ') && cues::list_contains(TO_DO, verb);
     (closed || apart || told).then_some(lead..lead + length)
 }
@@ -212,9 +208,7 @@ fn bracketed_owner(words: &str) -> Option<Range<usize>> {
     let behind = inside[length..close].trim_start();
     let alone = behind.is_empty()
         || behind.starts_with([',', ';', ':', '/', '&', '-', '–'])
-        || behind.starts_with("by ")
-        || behind.starts_with("bis ")
-        || behind.starts_with("and ");
+        || ["by ", "bis ", "and "].iter().any(|word| behind.starts_with(word));
     // `[Report](url)` is a link, not a person.
     let link = inside[close..].starts_with("](");
     (alone && !link).then_some(open + 1..open + 1 + length)

@@ -181,37 +181,25 @@ fn is_specific(word: &str, place: usize) -> bool {
 /// Returns the kind of answer that a question with these words wants.
 fn detect_answer_kind(words: &[String]) -> QuestionAnswerKind {
     let at = |place: usize| words.get(place).map_or("", String::as_str);
-    let pair = |one: &str, two: &str| words.windows(2).any(|pair| pair[0] == one && pair[1] == two);
+    let pair = |first: &str, next: &str| {
+        words.windows(2).any(|pair| pair[0] == first && list_contains(next, &pair[1]))
+    };
     let has = |any: &str| words.iter().any(|word| list_contains(any, word));
     if has("version|versions|msrv") && has("which|what|minimum|oldest|latest|since") {
         return QuestionAnswerKind::Version;
     }
-    let many = [
-        ("how", "many"),
-        ("how", "much"),
-        ("how", "big"),
-        ("how", "large"),
-        ("how", "fast"),
-        ("how", "far"),
-    ];
-    if [("how", "long"), ("how", "often"), ("how", "old"), ("wie", "lange"), ("wie", "oft")]
-        .iter()
-        .any(|(one, two)| pair(one, two))
-    {
+    if pair("how", "long|often|old") || pair("wie", "lange|oft") {
         return QuestionAnswerKind::Duration;
     }
-    if many.iter().any(|(one, two)| pair(one, two))
+    if pair("how", "many|much|big|large|fast|far")
+        || pair("wie", "viel|viele")
         || has("wieviel|wieviele|combien|cuántos|cuántas|cuánto")
-        || pair("wie", "viele")
-        || pair("wie", "viel")
     {
         return QuestionAnswerKind::Number;
     }
     if has("when|wann|quand|cuándo")
         && !matches!(at(0), "what" | "how" | "why" | "is" | "does" | "which")
-        || ["what", "which"].iter().any(|ask| {
-            ["year", "decade", "century", "date", "day"].iter().any(|kind| pair(ask, kind))
-        })
+        || ["what", "which"].iter().any(|ask| pair(ask, "year|decade|century|date|day"))
     {
         return if at(0) == "when"
             && matches!(at(1), "should" | "would" | "can" | "do" | "must" | "does")

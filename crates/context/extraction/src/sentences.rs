@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use crate::abbreviations;
 use crate::layout::{TextBlock, TextBlockKind, blocks};
+use crate::{abbreviations, dates};
 
 /// The maximum length in bytes of an item or row that is not split.
 const WHOLE_ITEM: usize = 300;
@@ -182,6 +182,5 @@ fn initial(word: &str, head: &str, next: &str) -> bool {
 /// Returns true for `am 3. Oktober`, `le 3. mai`, `3. Absatz` after an article.
 fn is_ordinal(before: &str, next: &str) -> bool {
     let article = before.rsplit(char::is_whitespace).next().unwrap_or("").to_lowercase();
-    abbreviations::has(abbreviations::MONTHS, next)
-        || abbreviations::has(abbreviations::BEFORE_ORDINAL, &article)
+    dates::is_full_month(next) || abbreviations::has(abbreviations::BEFORE_ORDINAL, &article)
 }

@@ -12,6 +12,7 @@ use sqlx::SqliteConnection;
 
 use crate::bulk_insert::bulk_insert;
 use crate::prepared_document::OWN_LANGUAGE_SUFFIX;
+use crate::{Library, LibraryResult};
 
 /// Up to this number of passages, all are counted.
 const EXACT: i64 = 32_768;
@@ -84,4 +85,24 @@ pub(crate) async fn load_frequencies(
          where term in (select value from json_each($1))";
     let known: String = sqlx::query_scalar(query).bind(terms).fetch_one(connection).await?;
     serde_json::from_str(&known).map_err(|error| sqlx::Error::Decode(Box::new(error)))
+}
+
+impl Library {
+    /// Returns the approximate share of passages that contain each of these terms. A term that is
+    /// too rare to be counted is treated as one that occurs in one passage.
+    pub async fn term_shares(&self, terms: &[String]) -> LibraryResult<HashMap<String, f64>> {
+        let read = async {
+            let mut connection = self.readers.acquire().await?;
+            let asked = terms.iter().map(String::as_str);
+            let known = load_frequencies(&mut connection, asked).await?;
+            let all = sqlx::query_scalar("select passages from totals");
+            Ok((known, all.fetch_one(&mut *connection).await?))
+        };
+        let (known, all): (_, i64) = self.run("read word frequencies", read).await?;
+        let share = |term: &String| {
+            let passages = known.get(term).copied().unwrap_or(1).clamp(1, all.max(1));
+            (term.clone(), passages as f64 / all.max(1) as f64)
+        };
+        Ok(terms.iter().map(share).collect())
+    }
 }

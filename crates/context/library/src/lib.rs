@@ -6,7 +6,6 @@
 
 mod bulk_insert;
 mod document;
-mod document_trust;
 mod frequencies;
 mod insertion;
 mod library;
@@ -17,7 +16,6 @@ mod query_completion;
 mod reindexing;
 mod removal;
 mod search;
-mod statistics;
 mod totals;
 
 /// The result of an operation on the library.

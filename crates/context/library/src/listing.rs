@@ -60,6 +60,11 @@ impl SourceStamp {
     }
 }
 
+/// Returns the location of a passage from its columns: a page has no last line.
+pub(crate) fn location(first: u32, last: Option<u32>) -> PassageLocation {
+    last.map_or(PassageLocation::Page(first), |last| PassageLocation::Lines(first, last))
+}
+
 impl FromRow<'_, SqliteRow> for Document {
     fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
         let passages: i64 = row.try_get("passages")?;
@@ -77,10 +82,6 @@ impl FromRow<'_, SqliteRow> for Document {
 
 impl FromRow<'_, SqliteRow> for PassageHit {
     fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
-        let first = row.try_get("first")?;
-        let last: Option<u32> = row.try_get("last")?;
-        let place =
-            last.map_or(PassageLocation::Page(first), |last| PassageLocation::Lines(first, last));
         Ok(Self {
             passage: row.try_get("id")?,
             key: row.try_get("key")?,
@@ -88,7 +89,7 @@ impl FromRow<'_, SqliteRow> for PassageHit {
             title: row.try_get("title")?,
             heading: row.try_get("heading")?,
             text: row.try_get("text")?,
-            place,
+            place: location(row.try_get("first")?, row.try_get("last")?),
             modified: row.try_get("modified")?,
             trust: DocumentTrust::of(row.try_get("trusted")?),
             score: 0.0,
@@ -124,17 +125,18 @@ impl Library {
         self.run("read a document", query.fetch_all(&self.readers)).await
     }
 
-    /// Returns one passage by its number, with score 0.
-    pub async fn passage(&self, passage: i64) -> LibraryResult<Option<PassageHit>> {
-        let query = sqlx::query_as(AssertSqlSafe(format!("{HIT} where p.id = $1"))).bind(passage);
-        self.run("read a passage", query.fetch_optional(&self.readers)).await
-    }
-
     /// Returns one page of document keys: those after `after`.
     pub async fn keys(&self, after: &str, limit: usize) -> LibraryResult<Vec<String>> {
         let query = "select key from documents where key > $1 order by key limit $2";
         let query = sqlx::query_scalar(query).bind(after).bind(to_sql_limit(limit));
         self.run("list documents", query.fetch_all(&self.readers)).await
+    }
+
+    /// Returns the keys of the most recently modified documents, newest first.
+    pub async fn recent_keys(&self, limit: usize) -> LibraryResult<Vec<String>> {
+        let query = "select key from documents order by modified desc, id desc limit $1";
+        let query = sqlx::query_scalar(query).bind(to_sql_limit(limit));
+        self.run("list the newest documents", query.fetch_all(&self.readers)).await
     }
 
     /// Returns one page of documents without their text, by key: those after `after`.

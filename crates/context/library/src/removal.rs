@@ -38,19 +38,6 @@ impl Library {
         }
         Ok(forgotten)
     }
-
-    /// Deletes every file at this path and below it. Returns how many there were.
-    pub async fn forget_folder(&self, folder: &str) -> LibraryResult<u64> {
-        let found: Vec<String> = self.stamps(folder).await?.into_keys().collect();
-        self.forget(&found).await
-    }
-
-    /// Deletes every document of a server. Returns how many there were.
-    pub async fn forget_server(&self, server: &str) -> LibraryResult<u64> {
-        let query = sqlx::query_scalar("select key from documents where server = $1").bind(server);
-        let found = query.fetch_all(&self.readers);
-        self.forget(&self.run("find the documents of a server", found).await?).await
-    }
 }
 
 /// Deletes the documents with these keys. Returns the change that the caller applies to the totals.

@@ -49,3 +49,8 @@ pub(crate) fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Text
         Some(found)
     })
 }
+
+/// Joins the words of a text with single blanks.
+pub(crate) fn join_words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use crate::lines::join_words;
 use crate::passage_builder::BlockSplitting;
 use crate::section_builder::SectionBuilder;
 
@@ -134,7 +135,7 @@ impl MarkdownReader<'_, '_> {
     }
 
     fn end_heading(&mut self, level: usize, words: &str, end: usize) {
-        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = join_words(words);
         self.sections.heading(self.text, level, &words, self.open);
         if self.title.is_none() && (level == 1 || self.is_first) && !words.is_empty() {
             self.title = Some(words);

@@ -22,7 +22,7 @@ pub use toolgate_terms::fold::fold_text as fold;
 use language::{Language, OWN};
 use stop_words::LanguageTally;
 use word_cache::WordCache;
-use words::{ScanBuffers, WordScanPurpose, WordSink};
+use words::{ScanBuffers, WordScanPurpose};
 
 /// The version of the terms. An index with another version must be rebuilt, because the same text
 /// yields different terms.
@@ -103,13 +103,13 @@ impl TermIndexer {
 
     fn scan_words(&mut self, text: &str, purpose: WordScanPurpose) -> LanguageTally {
         self.words.clear();
-        let mut meeting = WordCollector {
-            cache: &mut self.cache,
-            words: &mut self.words,
-            tally: LanguageTally::default(),
-        };
-        words::scan(text, purpose, &mut self.buffers, &mut meeting);
-        meeting.tally
+        let mut tally = LanguageTally::default();
+        words::scan(text, purpose, &mut self.buffers, &mut |word| {
+            let at = self.cache.intern(word);
+            tally.add(self.cache.entry_mut(at).stop_word);
+            self.words.push(at as u32);
+        });
+        tally
     }
 
     fn write(&mut self, language: Language, terms: &mut String) {
@@ -156,21 +156,6 @@ fn piece_end(text: &str) -> usize {
     text[near..end].rfind(|c: char| c.is_ascii_whitespace()).map_or(end, |at| near + at + 1)
 }
 
-/// Collects the words of a text.
-struct WordCollector<'a> {
-    cache: &'a mut WordCache,
-    words: &'a mut Vec<u32>,
-    tally: LanguageTally,
-}
-
-impl WordSink for WordCollector<'_> {
-    fn take(&mut self, word: &str) {
-        let at = self.cache.intern(word);
-        self.tally.add(self.cache.entry_mut(at).stop_word);
-        self.words.push(at as u32);
-    }
-}
-
 /// A word of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryTerm {
@@ -203,14 +188,6 @@ pub fn query_term_strings(text: &str) -> Vec<String> {
 /// Returns the terms of a query like [`query_term_strings`], with their stems in other languages.
 pub fn query_terms(text: &str) -> Vec<QueryTerm> {
     TermIndexer::new().query_terms(text)
-}
-
-/// Returns true if a word is a stop word in any supported language. A word with a meaning in
-/// English is not, even if it is a stop word elsewhere: `war`.
-pub fn is_stop(word: &str) -> bool {
-    let mut low = String::with_capacity(word.len());
-    toolgate_terms::fold::lower(word, &mut low);
-    stop_words::lookup(&low).is_stop_in_request(Language::ENGLISH)
 }
 
 #[cfg(test)]

@@ -87,29 +87,28 @@ pub async fn compile(
     let (digest, bytes) = (digest(&resource.parts), size(&resource.parts));
     let known = library.find_document(&key).await?;
     // Parse it even if it did not change, because every report contains the remarks on its parts.
-    let read = document::read(pdf, &resource).await?;
+    let (document, remarks) = document::read(pdf, &resource).await?;
     let outcome = match &known {
         None => ResourceCompileOutcome::Added,
-        Some(card) if is_unchanged(card, digest, &resource, &read.document.title) => {
+        Some(card) if is_unchanged(card, digest, &resource, &document.title) => {
             ResourceCompileOutcome::Unchanged
         }
         Some(_) => ResourceCompileOutcome::Changed,
     };
     let compiled = ResourceCompileReport {
         outcome,
-        title: read.document.title.clone(),
-        passages: read.document.passages.len() as u64,
+        title: document.title.clone(),
+        passages: document.passages.len() as u64,
         parts: resource.parts.len(),
         bytes,
         digest: digest.to_string(),
-        remarks: read.remarks,
+        remarks,
         key: key.clone(),
     };
     if outcome != ResourceCompileOutcome::Unchanged {
         let ResourceSnapshot { server, uri, trust, .. } = resource;
         let stamp = SourceStamp { digest, bytes, modified: now() };
         let origin = DocumentOrigin::Resource { server, uri };
-        let document = read.document;
         library.keep(vec![NewDocument { key, origin, stamp, trust, document }]).await?;
     }
     Ok(compiled)
@@ -122,15 +121,13 @@ fn is_unchanged(card: &Document, digest: Digest, resource: &ResourceSnapshot, ti
 /// Returns the digest of all parts with their URIs and types: the same bytes are parsed differently
 /// under another type.
 fn digest(parts: &[ResourcePart]) -> Digest {
-    let fields = |part: &'_ ResourcePart| {
-        let kind: &[u8] =
-            if matches!(part.body, ResourceBody::Text(_)) { b"text" } else { b"blob" };
-        [kind.to_vec(), part.uri.clone().into_bytes(), part.mime().as_bytes().to_vec()]
-    };
-    let described: Vec<_> = parts.iter().map(fields).collect();
-    let each = described.iter().zip(parts);
-    Digest::of_parts(each.flat_map(|(described, part)| {
-        described.iter().map(Vec::as_slice).chain([part.body.bytes()])
+    let types: Vec<String> = parts.iter().map(ResourcePart::mime).collect();
+    Digest::of_parts(parts.iter().zip(&types).flat_map(|(part, mime)| {
+        let kind: &[u8] = match part.body {
+            ResourceBody::Text(_) => b"text",
+            ResourceBody::Blob(_) => b"blob",
+        };
+        [kind, part.uri.as_bytes(), mime.as_bytes(), part.body.bytes()]
     }))
 }
 

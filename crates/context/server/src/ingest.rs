@@ -105,10 +105,8 @@ impl Ingester {
         let mut report = IngestReport::default();
         let walked = self.walk(root, places, on_progress).await?;
         if !self.is_stopped() {
-            let Self { library, options, refused_files: refused, .. } = self;
-            let comparing =
-                IngestPlanner { library, options, refused_files: refused, root, places };
-            let plan = comparing.plan(walked, &mut report).await?;
+            let planner = IngestPlanner { ingest: self, root, places };
+            let plan = planner.plan(walked, &mut report).await?;
             run::run(self, root, plan, (&mut report, on_progress)).await?;
             self.tidy(&report).await?;
         }

@@ -31,7 +31,8 @@ pub struct PackedPassage {
 /// better one is left out.
 pub async fn pack(library: &Library, task: &str, budget: usize) -> Result<PassagePack, StoreError> {
     let found = library.search(task, WIDTH).await?;
-    let chosen = toolgate_extraction::pack(task, &source_passages(&found), budget, &tokens);
+    let sources: Vec<_> = found.iter().map(source_passage).collect();
+    let chosen = toolgate_extraction::pack(task, &sources, budget, &tokens);
     let too_dear = chosen.is_empty() && !found.is_empty();
     let mut found: Vec<_> = found.into_iter().map(Some).collect();
     let mut packed = PassagePack { over_budget: too_dear, ..PassagePack::default() };
@@ -42,10 +43,6 @@ pub async fn pack(library: &Library, task: &str, budget: usize) -> Result<Passag
         packed.passages.push(PackedPassage { hit, tokens });
     }
     Ok(packed)
-}
-
-fn source_passages(hits: &[PassageHit]) -> Vec<SourcePassage<'_>> {
-    hits.iter().map(source_passage).collect()
 }
 
 fn source_passage(

@@ -9,11 +9,12 @@ mod gateway;
 mod prompt;
 mod resources;
 
-use toolgate_host::local::InProcessServer;
+use toolgate_host::local::{ArgumentValues, HandlerError, InProcessServer};
 
 use crate::Names;
+use crate::arguments::{parse_limit, validate_query};
 use crate::library_handle::LibraryHandle;
-use crate::service::ContextService;
+use crate::service::{ContextService, PassageSearchResult};
 use crate::tools::{self, IngestPermissions};
 
 /// The name of both servers in `serverInfo`.
@@ -58,4 +59,16 @@ fn with_resources(server: InProcessServer, service: &ContextService) -> InProces
         .resource(resources::status(service))
         .resource(resources::search(service))
         .prompt(prompt::summarize(service))
+}
+
+/// Searches with the arguments of a prompt or a resource template. Returns the query as well.
+async fn search_given<'a>(
+    service: &ContextService,
+    given: &'a ArgumentValues,
+) -> Result<(&'a str, PassageSearchResult), HandlerError> {
+    let query = given.get("query").map(String::as_str).unwrap_or_default();
+    let query = validate_query("query", query).map_err(HandlerError::Invalid)?;
+    let limit = parse_limit(given.get("limit").map(String::as_str));
+    let limit = limit.map_err(HandlerError::Invalid)?;
+    Ok((query, service.search(query, limit).await?))
 }

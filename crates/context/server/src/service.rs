@@ -8,11 +8,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolgate_library::Library;
 use toolgate_reading::terms;
-use toolgate_store::StoreError;
 
 use crate::Names;
 use crate::library_handle::LibraryHandle;
-use crate::passage::{NOTICE, QuotedPassage};
+use crate::passage::{NOTICE, QuotedPassage, format_passages};
 
 /// The maximum number of keys searched for a document named by the end of its path.
 const KEYS: usize = 200_000;
@@ -48,7 +47,7 @@ impl ContextService {
                 ..PassageSearchResult::default()
             });
         };
-        let hits = library.search(query, limit).await.map_err(describe_store_error)?;
+        let hits = library.search(query, limit).await.map_err(describe_error)?;
         record_query(library, query);
         let remark = match hits.is_empty() {
             true => Some(self.no_match_notice().await?),
@@ -62,7 +61,7 @@ impl ContextService {
 
     /// Returns the notice for a search without results.
     pub(crate) async fn no_match_notice(&self) -> Result<String, String> {
-        Ok(match self.library_handle.has_documents().await.map_err(describe_store_error)? {
+        Ok(match self.library_handle.has_documents().await.map_err(describe_error)? {
             true => "nothing in the library fits".to_owned(),
             false => self.empty_library_notice(),
         })
@@ -74,11 +73,11 @@ impl ContextService {
         source: &str,
     ) -> Result<Vec<QuotedPassage>, String> {
         let Some(library) = self.library().await? else { return Err(self.empty_library_notice()) };
-        let key = match library.document_passages(source).await.map_err(describe_store_error)? {
+        let key = match library.document_passages(source).await.map_err(describe_error)? {
             hits if hits.is_empty() => resolve_document_key(&library, source).await?,
             hits => return Ok(hits.into_iter().map(QuotedPassage::from).collect()),
         };
-        let hits = library.document_passages(&key).await.map_err(describe_store_error)?;
+        let hits = library.document_passages(&key).await.map_err(describe_error)?;
         Ok(hits.into_iter().map(QuotedPassage::from).collect())
     }
 
@@ -91,14 +90,14 @@ impl ContextService {
             Some(library) => library
                 .term_shares(&terms::query_term_strings(question))
                 .await
-                .map_err(describe_store_error),
+                .map_err(describe_error),
             None => Ok(HashMap::new()),
         }
     }
 
     /// Opens the library if it exists.
     pub(crate) async fn library(&self) -> Result<Option<Library>, String> {
-        self.library_handle.open_existing().await.map_err(describe_store_error)
+        self.library_handle.open_existing().await.map_err(describe_error)
     }
 
     /// Returns the notice for an empty library.
@@ -114,6 +113,14 @@ impl PassageSearchResult {
     /// Returns the notice to show before the passages.
     pub(crate) fn notice(&self) -> String {
         self.remark.clone().unwrap_or_else(|| NOTICE.to_owned())
+    }
+
+    /// Returns the notice and the passages as text.
+    pub(crate) fn to_text(&self) -> String {
+        match self.passages.len() {
+            0 => self.notice(),
+            _ => format!("{}\n\n{}", self.notice(), format_passages(&self.passages)),
+        }
     }
 
     /// Returns the result as structured data.
@@ -137,8 +144,8 @@ pub(crate) fn error_chain(error: &dyn Error) -> String {
     text
 }
 
-/// Returns the message of a store error and its causes.
-pub(crate) fn describe_store_error(error: StoreError) -> String {
+/// Describes an error and its causes, for a model.
+pub(crate) fn describe_error(error: impl Error) -> String {
     error_chain(&error)
 }
 
@@ -160,7 +167,7 @@ async fn resolve_document_key(library: &Library, source: &str) -> Result<String,
     let mut found = Vec::new();
     let (mut after, mut seen) = (String::new(), 0);
     while seen < KEYS {
-        let keys = library.keys(&after, PAGE).await.map_err(describe_store_error)?;
+        let keys = library.keys(&after, PAGE).await.map_err(describe_error)?;
         let Some(last) = keys.last() else { break };
         (after, seen) = (last.clone(), seen + keys.len());
         if let Some(key) = keys.iter().find(|key| here.as_ref() == Some(*key)) {

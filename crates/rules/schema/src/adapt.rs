@@ -70,6 +70,12 @@ pub struct AdaptationLoss {
     pub what: String,
 }
 
+impl AdaptationLoss {
+    fn new(path: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { path: path.into(), what: what.into() }
+    }
+}
+
 impl AdaptedSchema {
     /// Converts arguments from a model to the form of the original schema: removes placeholders for
     /// absent members and restores renamed members.
@@ -120,8 +126,7 @@ fn adapt_for_strict(modern: &Value) -> AdaptedSchema {
         },
         Err(refusal) => {
             let mut adapted = root::adapt(modern.clone(), ModelProvider::OpenAi);
-            let what = format!("cannot be strict: {}", refusal.why);
-            adapted.losses.insert(0, AdaptationLoss { path: refusal.path, what });
+            adapted.losses.insert(0, refusal);
             adapted
         }
     }

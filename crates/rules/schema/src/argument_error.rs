@@ -33,13 +33,8 @@ impl ArgumentFault {
 
 impl fmt::Display for ArgumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("invalid arguments: ")?;
-        for (index, fault) in self.faults.iter().take(SHOWN).enumerate() {
-            if index > 0 {
-                f.write_str("; ")?;
-            }
-            write!(f, "{fault}")?;
-        }
+        let shown: Vec<String> = self.faults.iter().take(SHOWN).map(ToString::to_string).collect();
+        write!(f, "invalid arguments: {}", shown.join("; "))?;
         match self.faults.len().saturating_sub(SHOWN) {
             0 => Ok(()),
             more => write!(f, "; and {more} more"),

@@ -38,16 +38,17 @@ impl ArgumentValidator {
     /// is recursive, pass unchecked. The schema is the server's own, so the server bears the
     /// consequence.
     pub fn check(&self, arguments: &[u8]) -> Result<(), ArgumentError> {
-        let arguments = numbers::read(arguments).map_err(|error| unread(&error))?;
+        let arguments = numbers::read(arguments)
+            .map_err(|error| invalid("a JSON object", format!("invalid JSON ({error})")))?;
         if !arguments.is_object() {
-            return Err(ArgumentError { faults: vec![not_an_object(&arguments)] });
+            return Err(invalid("an object", faults::shown(&arguments)));
         }
         if !self.is_affordable(&arguments) || self.validator.is_valid(&arguments) {
             return Ok(());
         }
         let errors = self.validator.iter_errors(&arguments).take(MOST);
         let mut found: Vec<ArgumentFault> =
-            errors.flat_map(|error| faults::from_error_in_schema(&error, &self.schema)).collect();
+            errors.flat_map(|error| faults::from_error(&error, &self.schema)).collect();
         found.dedup();
         Err(ArgumentError { faults: found })
     }
@@ -61,19 +62,8 @@ impl ArgumentValidator {
     }
 }
 
-fn unread(error: &serde_json::Error) -> ArgumentError {
-    let fault = ArgumentFault {
-        path: String::new(),
-        expected: "a JSON object".to_owned(),
-        got: format!("invalid JSON ({error})"),
-    };
+/// Returns the error for arguments that are wrong as a whole.
+fn invalid(expected: &str, got: String) -> ArgumentError {
+    let fault = ArgumentFault { path: String::new(), expected: expected.to_owned(), got };
     ArgumentError { faults: vec![fault] }
-}
-
-fn not_an_object(arguments: &Value) -> ArgumentFault {
-    ArgumentFault {
-        path: String::new(),
-        expected: "an object".to_owned(),
-        got: faults::shown(arguments),
-    }
 }

@@ -151,7 +151,7 @@ fn options<'a>(draft: Draft, patterns: usize) -> jsonschema::ValidationOptions<'
 
 fn not_valid(error: &ValidationError<'_>) -> DefinitionError {
     let path = error.instance_path().as_str();
-    match faults::from_error(error).into_iter().next() {
+    match faults::from_error(error, &Value::Null).into_iter().next() {
         Some(fault) => {
             let what = format!("expected {}, got {}", fault.expected, fault.got);
             DefinitionError::new(fault.path, what)

@@ -18,16 +18,8 @@ const OPTIONS: usize = 12;
 /// The maximum number of reported unexpected members.
 const MEMBERS: usize = 5;
 
-/// Converts an error without access to its schema.
-pub(crate) fn from_error(error: &ValidationError<'_>) -> Vec<ArgumentFault> {
-    from_error_in_schema(error, &Value::Null)
-}
-
 /// Converts an error of this schema.
-pub(crate) fn from_error_in_schema(
-    error: &ValidationError<'_>,
-    schema: &Value,
-) -> Vec<ArgumentFault> {
+pub(crate) fn from_error(error: &ValidationError<'_>, schema: &Value) -> Vec<ArgumentFault> {
     let path = error.instance_path().as_str();
     let got = shown(error.instance());
     match error.kind() {
@@ -39,8 +31,7 @@ pub(crate) fn from_error_in_schema(
             alternatives(error, context, schema)
         }
         Kind::PropertyNames { error: inner } => {
-            let expected =
-                from_error_in_schema(inner, schema).into_iter().next().map(|fault| fault.expected);
+            let expected = from_error(inner, schema).into_iter().next().map(|fault| fault.expected);
             let expected = format!("member names that are {}", expected.unwrap_or_default());
             vec![ArgumentFault { path: path.to_owned(), expected, got: shown(inner.instance()) }]
         }
@@ -204,7 +195,7 @@ fn alternatives(
     let tagged: Vec<_> = kin.iter().copied().filter(|branch| !misses_tag(branch)).collect();
     let meant = if tagged.is_empty() { &kin } else { &tagged };
     if let Some(closest) = meant.iter().min_by_key(|branch| branch.len()) {
-        return closest.iter().flat_map(|inner| from_error_in_schema(inner, schema)).collect();
+        return closest.iter().flat_map(|inner| from_error(inner, schema)).collect();
     }
     let named = context
         .iter()

@@ -3,7 +3,7 @@
 //! Compiling a schema loads the meta-schemas of every dialect into memory, even for tools that are
 //! never called. A schema that is plain here always compiles; one that is not may still be valid.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Returns true if a schema contains only common keywords with valid values, which mean the same in
 /// every dialect since draft 6.
@@ -20,7 +20,7 @@ fn is_plain_word(word: &str, value: &Value) -> bool {
         "type" => is_type(value) || is_list(value, is_type) && differ(value),
         "$schema" => value.is_string(), // the caller has checked the dialect
         "description" | "title" | "$comment" | "format" => value.is_string(),
-        "properties" => value.as_object().is_some_and(all_plain),
+        "properties" => value.as_object().is_some_and(|schemas| schemas.values().all(is_plain)),
         "items" | "additionalProperties" | "not" => is_plain(value),
         "anyOf" | "oneOf" | "allOf" => is_list(value, is_plain),
         "required" => {
@@ -37,10 +37,6 @@ fn is_plain_word(word: &str, value: &Value) -> bool {
         "examples" => value.is_array(),
         _ => false,
     }
-}
-
-fn all_plain(schemas: &Map<String, Value>) -> bool {
-    schemas.values().all(is_plain)
 }
 
 fn is_type(value: &Value) -> bool {

@@ -101,13 +101,9 @@ pub(crate) fn direct_subschemas(schema: &Map<String, Value>) -> Vec<Subschema<'_
                     add(Some(PointerStep::Index(index)), schema);
                 }
             }
-            (KeywordShape::Map, Value::Object(map)) => {
-                for (key, schema) in map {
-                    add(Some(PointerStep::Key(key)), schema);
-                }
-            }
-            (KeywordShape::MapOfOneOrNames, Value::Object(map)) => {
-                for (key, schema) in map.iter().filter(|(_, value)| !value.is_array()) {
+            (KeywordShape::Map | KeywordShape::MapOfOneOrNames, Value::Object(map)) => {
+                let is_schema = |value: &Value| holds == KeywordShape::Map || !value.is_array();
+                for (key, schema) in map.iter().filter(|(_, value)| is_schema(value)) {
                     add(Some(PointerStep::Key(key)), schema);
                 }
             }

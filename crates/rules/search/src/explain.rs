@@ -58,7 +58,7 @@ fn find(
 ) -> Option<(SearchField, String)> {
     let in_text = |tokens: &[StemToken]| match key {
         TermKey::Word(_) => {
-            let stem = index.postings().stem(key)?;
+            let stem = index.postings.stem(key)?;
             Some(tokens.iter().find(|token| token.stem == stem)?.word.text.clone())
         }
         TermKey::Concept(concept) => find_concept(tokens, concept),

@@ -20,15 +20,15 @@ use crate::{CapabilityHit, IndexedCapability, analysis, query, rank};
 #[derive(Debug, Clone, Default)]
 pub struct CapabilityIndex {
     /// Documents by number; `None` for a free number.
-    documents: Vec<Option<Arc<IndexEntry>>>,
+    pub(crate) documents: Vec<Option<Arc<IndexEntry>>>,
     /// The number of each document's server.
-    owners: Vec<u32>,
+    pub(crate) owners: Vec<u32>,
     free: Vec<u32>,
     servers: BTreeMap<ServerName, ServerDocuments>,
     /// The number of documents of each server, by the server's number.
-    sizes: Vec<u32>,
+    pub(crate) sizes: Vec<u32>,
     free_servers: Vec<u32>,
-    postings: PostingLists,
+    pub(crate) postings: PostingLists,
 }
 
 /// The documents of one server.
@@ -124,25 +124,6 @@ impl CapabilityIndex {
     /// Returns true if nothing is indexed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Returns all documents by number, with gaps.
-    pub(crate) fn documents(&self) -> &[Option<Arc<IndexEntry>>] {
-        &self.documents
-    }
-
-    /// Returns the number of each document's server.
-    pub(crate) fn owners(&self) -> &[u32] {
-        &self.owners
-    }
-
-    /// Returns the number of documents of each server, by the server's number.
-    pub(crate) fn sizes(&self) -> &[u32] {
-        &self.sizes
-    }
-
-    pub(crate) fn postings(&self) -> &PostingLists {
-        &self.postings
     }
 
     fn insert(&mut self, document: IndexedCapability, server: u32) -> u32 {

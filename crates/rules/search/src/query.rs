@@ -120,7 +120,7 @@ impl ToolQueryParser<'_> {
     fn is_duplicate_form(&self, tokens: &[StemToken], at: usize) -> bool {
         let token = &tokens[at];
         let known = |token: &StemToken| {
-            self.index.postings().key(&token.stem).is_some()
+            self.index.postings.key(&token.stem).is_some()
                 || Lexicon::get().entry(&token.stem).is_some()
         };
         if token.word.kind == WordKind::Joined {
@@ -150,7 +150,7 @@ impl ToolQueryParser<'_> {
 
     fn matching_terms(&mut self, token: &StemToken) -> Vec<NeedTerm> {
         let mut ways = Vec::new();
-        let exact = self.index.postings().key(&token.stem);
+        let exact = self.index.postings.key(&token.stem);
         ways.extend(exact.map(|key| NeedTerm { key, weight: 1.0, kind: MatchKind::Exact }));
         let entry = Lexicon::get().entry(&token.stem);
         if let Some(entry) = entry {
@@ -205,7 +205,7 @@ impl ToolQueryParser<'_> {
         how: MatchKind,
         ways: &mut Vec<NeedTerm>,
     ) {
-        ways.extend(self.index.postings().key(stem).map(|key| NeedTerm { key, weight, kind: how }));
+        ways.extend(self.index.postings.key(stem).map(|key| NeedTerm { key, weight, kind: how }));
         if let Some(entry) = Lexicon::get().entry(stem) {
             push_synonyms(entry, weight * synonym, how, ways);
         }

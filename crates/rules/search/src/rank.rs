@@ -4,8 +4,6 @@
 //! score is reduced if the document meets few of the needs. It is raised a little by what its
 //! server meets as a whole, because a request for one tool often mentions what related tools do.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use toolgate_model::CapabilityId;
@@ -23,20 +21,16 @@ pub(crate) fn best_hits(
     sees: &dyn Fn(&CapabilityId) -> bool,
 ) -> Vec<CapabilityHit> {
     let mut candidates = CapabilityScores::of(index, &query.needs).candidates(index, query.intent);
-    let mut hits = Vec::new();
-    while hits.len() < limit
-        && let Some(RankCandidate { score, indexed }) = candidates.pop()
-    {
-        let id = &indexed.document.id;
-        if sees(id) {
-            hits.push(CapabilityHit {
-                id: id.clone(),
-                score,
-                matches: explain::explain_matches(index, indexed, &query.needs),
-            });
-        }
-    }
-    hits
+    candidates.sort_unstable_by(|(one_score, one), (other_score, other)| {
+        other_score.total_cmp(one_score).then_with(|| one.document.id.cmp(&other.document.id))
+    });
+    let seen = candidates.into_iter().filter(|(_, indexed)| sees(&indexed.document.id));
+    let hit = |(score, indexed): (f32, &IndexEntry)| CapabilityHit {
+        id: indexed.document.id.clone(),
+        score,
+        matches: explain::explain_matches(index, indexed, &query.needs),
+    };
+    seen.take(limit).map(hit).collect()
 }
 
 /// The scores of documents and servers, by number.
@@ -58,12 +52,12 @@ struct NeedScores {
 
 impl CapabilityScores {
     fn of(index: &CapabilityIndex, needs: &[QueryNeed]) -> Self {
-        let documents = index.documents().len();
+        let documents = index.documents.len();
         let mut scores = Self {
             sums: vec![0.0; documents],
             covered: vec![0.0; documents],
             total: 0.0,
-            server_scores: vec![0.0; index.sizes().len()],
+            server_scores: vec![0.0; index.sizes.len()],
         };
         let mut met = NeedScores { scores: vec![0.0; documents], documents: Vec::new() };
         for need in needs {
@@ -90,15 +84,15 @@ impl CapabilityScores {
     /// Adds to each server the score of its best document, scaled by how many of its documents meet
     /// the need.
     fn add_server_scores(&mut self, index: &CapabilityIndex, need: &QueryNeed, met: &NeedScores) {
-        let mut servers = vec![(0.0_f32, 0_u32); index.sizes().len()];
+        let mut servers = vec![(0.0_f32, 0_u32); index.sizes.len()];
         for &at in &met.documents {
-            let (most, count) = &mut servers[index.owners()[at as usize] as usize];
+            let (most, count) = &mut servers[index.owners[at as usize] as usize];
             *most = most.max(met.scores[at as usize]);
             *count += 1;
         }
         for (number, (most, count)) in servers.into_iter().enumerate() {
             if count > 0 {
-                let share = count as f32 / index.sizes()[number] as f32;
+                let share = count as f32 / index.sizes[number] as f32;
                 self.server_scores[number] += need.importance * most * share.sqrt();
             }
         }
@@ -108,28 +102,28 @@ impl CapabilityScores {
         &self,
         index: &'a CapabilityIndex,
         wanted: ReadWriteIntent,
-    ) -> BinaryHeap<RankCandidate<'a>> {
-        let all = index.documents().iter().enumerate();
+    ) -> Vec<(f32, &'a IndexEntry)> {
+        let all = index.documents.iter().enumerate();
         let candidate = |(number, indexed): (usize, &'a Option<Arc<IndexEntry>>)| {
             let sum = self.sums[number];
             if sum == 0.0 {
                 return None;
             }
             let covered = self.covered[number] / self.total.max(f32::MIN_POSITIVE);
-            let lift = weights::LIFT * self.server_scores[index.owners()[number] as usize];
+            let lift = weights::LIFT * self.server_scores[index.owners[number] as usize];
             let score = sum * (1.0 - weights::COVERAGE + weights::COVERAGE * covered) + lift;
             let indexed = indexed.as_deref()?;
             let fits = if wanted.opposes(indexed.intent) { weights::OPPOSED } else { 1.0 };
-            Some(RankCandidate { score: score * fits, indexed })
+            Some((score * fits, indexed))
         };
-        all.filter_map(candidate).collect::<Vec<_>>().into()
+        all.filter_map(candidate).collect()
     }
 }
 
 impl NeedScores {
     /// Raises the scores of the documents that contain this term.
     fn apply_term(&mut self, index: &CapabilityIndex, way: &NeedTerm) {
-        let postings = index.postings().get(way.key);
+        let postings = index.postings.get(way.key);
         let worth = way.weight * rarity(index.len(), postings.len());
         for posting in postings {
             let score = &mut self.scores[posting.document as usize];
@@ -152,31 +146,3 @@ fn rarity(all: usize, holding: usize) -> f32 {
     let (all, holding) = (all as f32, holding as f32);
     (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()
 }
-
-/// A document with its final score.
-struct RankCandidate<'a> {
-    score: f32,
-    indexed: &'a IndexEntry,
-}
-
-/// Orders by score; ties go to the smaller ID.
-impl Ord for RankCandidate<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let ids = || other.indexed.document.id.cmp(&self.indexed.document.id);
-        self.score.total_cmp(&other.score).then_with(ids)
-    }
-}
-
-impl PartialOrd for RankCandidate<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for RankCandidate<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for RankCandidate<'_> {}

@@ -37,7 +37,7 @@ pub(crate) fn find_typo_matches(index: &CapabilityIndex, stem: &str) -> Vec<Term
     let most = if letters.len() >= TWO_SLIPS { 2 } else { 1 };
     let shape = WordShape::of(stem);
     let mut found: Vec<(usize, &str, TermKey)> = Vec::new();
-    for (other, key) in index.postings().stems(|other| other.is_near(shape, most)) {
+    for (other, key) in index.postings.stems(|other| other.is_near(shape, most)) {
         if let Some(distance) = distance(&letters, other, most) {
             found.push((distance, other, key));
         }
@@ -54,7 +54,7 @@ pub(crate) fn find_prefix_matches(index: &CapabilityIndex, stem: &str) -> Vec<Te
         return Vec::new();
     };
     let mut found: Vec<(usize, &str, TermKey)> = Vec::new();
-    for (other, key) in index.postings().stems(|other| other.first == first) {
+    for (other, key) in index.postings.stems(|other| other.first == first) {
         let same = stem.bytes().zip(other.bytes()).take_while(|(one, two)| one == two).count();
         let (ending, longer) = (stem.len() - same, other.len() - same);
         let (ending, longer) = (ending.min(longer), ending.max(longer));
@@ -130,7 +130,7 @@ fn distance(letters: &[char], other: &str, most: usize) -> Option<usize> {
 /// Splits a compound into two stems, if the lexicon or a document knows both.
 pub(crate) fn split_compound(index: &CapabilityIndex, word: &str) -> Option<[String; 2]> {
     split_word(word, SHORTEST_PART, |stem| {
-        index.postings().key(stem).is_some() || is_in_lexicon(stem)
+        index.postings.key(stem).is_some() || is_in_lexicon(stem)
     })
 }
 

@@ -1,11 +1,11 @@
 //! The first stage of a search: finds candidates by the ranking of the index.
 
 use sqlx::SqliteConnection;
-use toolgate_reading::PassageLocation;
 
 use super::index_queries::{IndexQuery, plan_index_queries};
 use super::library_query::WeightedLibraryQuery;
 use super::rank::PassageCandidate;
+use crate::listing::location;
 use crate::totals::LibraryTotals;
 use crate::{DocumentOrigin, DocumentTrust, PassageHit};
 
@@ -72,8 +72,7 @@ fn candidate_from_row(row: CandidateRow) -> PassageCandidate {
         title,
         heading,
         text,
-        place: last
-            .map_or(PassageLocation::Page(first), |last| PassageLocation::Lines(first, last)),
+        place: location(first, last),
         modified,
         trust: DocumentTrust::of(trusted != 0),
         score: 0.0,

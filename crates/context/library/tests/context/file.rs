@@ -7,7 +7,7 @@ use sqlx::Connection as _;
 use toolgate_library::Library;
 use toolgate_store::StoreError;
 
-use crate::{file, found, fresh_library};
+use crate::{file, forget_folder, found, fresh_library};
 
 #[tokio::test]
 async fn it_is_there_after_a_restart() {
@@ -50,7 +50,7 @@ async fn searches_go_on_while_much_is_kept_and_see_whole_documents() {
         });
         home.library.keep(documents.collect()).await.unwrap();
         if batch % 5 == 4 {
-            home.library.forget_folder(&format!("/notes/{batch}")).await.unwrap();
+            forget_folder(&home.library, &format!("/notes/{batch}")).await;
         }
     }
     ended.store(true, Ordering::Relaxed);

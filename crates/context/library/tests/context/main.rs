@@ -58,3 +58,9 @@ pub(crate) async fn found(library: &Library, query: &str) -> Vec<String> {
     }
     keys
 }
+
+/// Forgets the files at this path and below it. Returns how many there were.
+pub(crate) async fn forget_folder(library: &Library, folder: &str) -> u64 {
+    let found: Vec<String> = library.stamps(folder).await.unwrap().into_keys().collect();
+    library.forget(&found).await.unwrap()
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::{file, found, fresh_library};
+use crate::{file, forget_folder, found, fresh_library};
 
 /// The times a property is tried: all with `TOOLGATE_SOAK`, else a tenth.
 pub(crate) fn cases(all: u32) -> u32 {
@@ -80,7 +80,7 @@ async fn follow(steps: Vec<Step>) {
                 assert_eq!(forgotten == 1, model.remove(&key(number)).is_some());
             }
             Step::ForgetFolder => {
-                home.library.forget_folder("/notes/low").await.unwrap();
+                forget_folder(&home.library, "/notes/low").await;
                 model.retain(|key, _| !key.starts_with("/notes/low/"));
             }
             Step::Reopen => {

@@ -1,6 +1,7 @@
 //! The text of a page under its headings, and the lines of the file it comes from.
 
 use crate::ParsedDocument;
+use crate::lines::join_words;
 use crate::passage_builder::{BlockSplitting, PassageLocationTracker};
 use crate::section_builder::SectionBuilder;
 
@@ -188,8 +189,4 @@ impl HtmlPage {
         let title = self.title.or(self.first_heading).unwrap_or_else(other_title);
         self.sections.finish(&self.text, title)
     }
-}
-
-fn join_words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

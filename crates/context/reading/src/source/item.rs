@@ -1,5 +1,7 @@
 //! Recognizes the first line of an item in source code, and its name.
 
+use crate::lines::join_words;
+
 /// The maximum length of such a line, in bytes.
 const LONGEST: usize = 400;
 
@@ -74,7 +76,7 @@ fn keyword_item(line: &str) -> Option<String> {
     if kind == "impl" {
         let end = rest.find(['{', ';']).unwrap_or(rest.len());
         let head = rest[..end].split(" where ").next().unwrap_or(rest);
-        return Some(format!("impl {}", words(head)));
+        return Some(format!("impl {}", join_words(head)));
     }
     if let Some((receiver, method)) = go_method(kind, rest) {
         return Some(format!("func {receiver}.{method}"));
@@ -174,10 +176,6 @@ fn name(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !is_part(c)).unwrap_or(text.len());
     let name = text[..end].trim_end_matches([':', '-', '.']);
     name.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$')).then_some(name)
-}
-
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

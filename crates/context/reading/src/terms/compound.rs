@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::words::{self, ByteClass, LONGEST, ScanBuffers, WordSink};
+use super::words::{self, ByteClass, LONGEST, ScanBuffers};
 use toolgate_terms::fold;
 
 /// The maximum length of a compound, in bytes.
@@ -28,7 +28,7 @@ const TIED_LETTERS: usize = 3;
 const CLITICS: [&str; 7] = ["s", "t", "m", "d", "ll", "ve", "re"];
 
 /// Passes the words of the compound at the start to the sink. Returns its length.
-pub(super) fn take(text: &str, room: &mut ScanBuffers, taker: &mut impl WordSink) -> usize {
+pub(super) fn take(text: &str, room: &mut ScanBuffers, taker: &mut impl FnMut(&str)) -> usize {
     let compound = &text[..extent(text)];
     let mut pieces = std::mem::take(&mut room.pieces);
     split_pieces(compound, &mut pieces);
@@ -141,7 +141,7 @@ fn take_number(
     text: &str,
     pieces: &[Range<usize>],
     room: &mut ScanBuffers,
-    taker: &mut impl WordSink,
+    taker: &mut impl FnMut(&str),
 ) {
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return };
     let digits = text[first.start..last.end].trim_start_matches(['v', 'V']);
@@ -150,13 +150,13 @@ fn take_number(
     let digits = room.low.trim_end_matches('.');
     let third = digits.match_indices('.').nth(1);
     if let Some((at, _)) = third {
-        taker.take(&digits[..at]);
+        taker(&digits[..at]);
     }
-    taker.take(digits);
+    taker(digits);
 }
 
 /// Passes on the camel-case parts of a piece, and the piece.
-fn take_piece(piece: &str, room: &mut ScanBuffers, taker: &mut impl WordSink) {
+fn take_piece(piece: &str, room: &mut ScanBuffers, taker: &mut impl FnMut(&str)) {
     let mut cuts = std::mem::take(&mut room.cuts);
     find_humps(piece, &mut cuts);
     if cuts.len() > 2 && cuts.len() <= MOST_HUMPS + 1 && !keeps_digits(piece) {
@@ -201,7 +201,7 @@ fn take_whole(
     compound: &str,
     pieces: &[Range<usize>],
     room: &mut ScanBuffers,
-    taker: &mut impl WordSink,
+    taker: &mut impl FnMut(&str),
 ) {
     let is_name = pieces.len() <= MOST_PIECES
         && compound.len() <= LONGEST
@@ -213,15 +213,15 @@ fn take_whole(
     }
 }
 
-fn take_word(piece: &str, room: &mut ScanBuffers, taker: &mut impl WordSink) {
+fn take_word(piece: &str, room: &mut ScanBuffers, taker: &mut impl FnMut(&str)) {
     if piece.is_ascii() {
-        return taker.take(words::lower(&piece[..piece.len().min(LONGEST)], &mut room.low));
+        return taker(words::lower(&piece[..piece.len().min(LONGEST)], &mut room.low));
     }
     room.low.clear();
     fold::lower(piece, &mut room.low);
     room.low.truncate(room.low.floor_char_boundary(LONGEST));
     if room.low.contains(char::is_alphanumeric) {
-        taker.take(&room.low);
+        taker(&room.low);
     }
 }
 

@@ -5,10 +5,10 @@
 
 use toolgate_terms::fold::{is_dense, is_han};
 
-use super::words::{WordScanPurpose, WordSink};
+use super::words::WordScanPurpose;
 
 /// Passes the words of the run at the start to the sink. Returns its length.
-pub(super) fn take(text: &str, purpose: WordScanPurpose, taker: &mut impl WordSink) -> usize {
+pub(super) fn take(text: &str, purpose: WordScanPurpose, taker: &mut impl FnMut(&str)) -> usize {
     let mut before = None;
     let mut end = 0;
     for (at, c) in text.char_indices() {
@@ -17,17 +17,17 @@ pub(super) fn take(text: &str, purpose: WordScanPurpose, taker: &mut impl WordSi
         }
         end = at + c.len_utf8();
         if purpose == WordScanPurpose::Index && is_han(c) {
-            taker.take(&text[at..end]);
+            taker(&text[at..end]);
         }
         if let Some(before) = before {
-            taker.take(&text[before..end]);
+            taker(&text[before..end]);
         }
         before = Some(at);
     }
     let single = before == Some(0);
     let is_taken = purpose == WordScanPurpose::Index && text.chars().next().is_some_and(is_han);
     if single && !is_taken {
-        taker.take(&text[..end]);
+        taker(&text[..end]);
     }
     end
 }

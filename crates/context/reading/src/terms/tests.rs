@@ -2,6 +2,13 @@
 
 use super::*;
 
+/// Whether a word is a stop word in any language, and has no meaning in English.
+fn is_stop(word: &str) -> bool {
+    let mut low = String::new();
+    toolgate_terms::fold::lower(word, &mut low);
+    stop_words::lookup(&low).is_stop_in_request(Language::ENGLISH)
+}
+
 fn kept(text: &str) -> Vec<String> {
     let mut terms = String::new();
     index(text, &mut terms);

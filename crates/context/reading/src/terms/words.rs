@@ -21,11 +21,6 @@ pub(super) enum WordScanPurpose {
     Query,
 }
 
-/// Receives words in lower case.
-pub(super) trait WordSink {
-    fn take(&mut self, word: &str);
-}
-
 /// Reusable buffers for scanning.
 #[derive(Debug, Default)]
 pub(super) struct ScanBuffers {
@@ -42,7 +37,7 @@ pub(super) fn scan(
     text: &str,
     purpose: WordScanPurpose,
     room: &mut ScanBuffers,
-    taker: &mut impl WordSink,
+    taker: &mut impl FnMut(&str),
 ) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -72,15 +67,15 @@ fn is_lower(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Passes on a word of plain letters, at most the first one a capital.
-fn take_plain(text: &str, length: usize, room: &mut ScanBuffers, taker: &mut impl WordSink) {
+fn take_plain(text: &str, length: usize, room: &mut ScanBuffers, taker: &mut impl FnMut(&str)) {
     let (word, rest) = text.split_at(length);
     if length == 1 && take_symbol(word, rest.as_bytes(), taker) {
         return;
     }
     if word.as_bytes()[0].is_ascii_lowercase() {
-        return taker.take(word);
+        return taker(word);
     }
-    taker.take(lower(word, &mut room.low));
+    taker(lower(word, &mut room.low));
 }
 
 /// Returns an ASCII word in lower case.
@@ -92,13 +87,13 @@ pub(super) fn lower<'a>(word: &str, low: &'a mut String) -> &'a str {
 }
 
 /// Passes on a name of a letter and signs: `C++`, `F#`.
-fn take_symbol(letter: &str, rest: &[u8], taker: &mut impl WordSink) -> bool {
+fn take_symbol(letter: &str, rest: &[u8], taker: &mut impl FnMut(&str)) -> bool {
     let sign = match rest {
         [b'+', b'+', ..] => "plusplus",
         [b'#', ..] => "sharp",
         _ => return false,
     };
-    taker.take(&(letter.to_ascii_lowercase() + sign));
+    taker(&(letter.to_ascii_lowercase() + sign));
     true
 }
 
@@ -108,7 +103,7 @@ fn take_non_ascii(
     at: usize,
     purpose: WordScanPurpose,
     room: &mut ScanBuffers,
-    taker: &mut impl WordSink,
+    taker: &mut impl FnMut(&str),
 ) -> usize {
     let Some(first) = text[at..].chars().next() else { return text.len() };
     if fold::is_dense(first) {
@@ -166,22 +161,19 @@ const CLASS: [ByteClass; 256] = {
 pub(super) mod tests {
     use super::*;
 
-    impl WordSink for Vec<String> {
-        fn take(&mut self, word: &str) {
-            self.push(word.to_owned());
-        }
+    fn scanned(text: &str, purpose: WordScanPurpose) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut push = |word: &str| words.push(word.to_owned());
+        scan(text, purpose, &mut ScanBuffers::default(), &mut push);
+        words
     }
 
     pub(in super::super) fn kept(text: &str) -> Vec<String> {
-        let mut words = Vec::new();
-        scan(text, WordScanPurpose::Index, &mut ScanBuffers::default(), &mut words);
-        words
+        scanned(text, WordScanPurpose::Index)
     }
 
     pub(in super::super) fn asked(text: &str) -> Vec<String> {
-        let mut words = Vec::new();
-        scan(text, WordScanPurpose::Query, &mut ScanBuffers::default(), &mut words);
-        words
+        scanned(text, WordScanPurpose::Query)
     }
 
     #[test]

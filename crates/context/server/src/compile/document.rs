@@ -11,19 +11,11 @@ use crate::error::ContextError;
 use crate::ingest::{self, IngestRemark, MOST_PDF, MOST_TEXT};
 use crate::pdf::PdfReader;
 
-/// A resource that was parsed.
-pub(super) struct ResourceDocument {
-    /// The joined document.
-    pub document: ParsedDocument,
-    /// Parts that are missing or incomplete, and why.
-    pub remarks: Vec<IngestRemark>,
-}
-
 /// Parses all parts. Fails if there are parts and none can be parsed.
 pub(super) async fn read(
     pdf: &PdfReader,
     resource: &ResourceSnapshot,
-) -> Result<ResourceDocument, ContextError> {
+) -> Result<(ParsedDocument, Vec<IngestRemark>), ContextError> {
     let (mut documents, mut remarks) = (Vec::new(), Vec::new());
     for part in &resource.parts {
         match read_part(pdf, resource, part).await {
@@ -39,7 +31,7 @@ pub(super) async fn read(
         let (name, why) = (resource.uri.clone(), first.why.clone());
         return Err(ContextError::Text { name, why });
     }
-    Ok(ResourceDocument { document: join_documents(resource, documents), remarks })
+    Ok((join_documents(resource, documents), remarks))
 }
 
 /// Parses one part on a blocking thread. Returns the document and what was lost.

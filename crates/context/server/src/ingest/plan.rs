@@ -8,14 +8,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toolgate_library::{DocumentOrigin, DocumentTrust, Library, SourceStamp};
+use toolgate_library::{DocumentOrigin, DocumentTrust, SourceStamp};
 use toolgate_model::Digest;
 use toolgate_store::StoreError;
 pub(crate) use toolgate_store::now_millis as now;
 
-use super::refused_files::{FileRefusal, RefusedFiles};
+use super::refused_files::FileRefusal;
 use super::walk::{FileInfo, IngestRoot, WalkResult};
-use super::{IngestOptions, IngestReport};
+use super::{IngestReport, Ingester};
 
 /// The coarsest modification time of a file system (FAT), in milliseconds.
 const COARSEST: i64 = 2000;
@@ -50,9 +50,7 @@ pub(super) fn stamp(found: &FileInfo, digest: Digest, now: i64) -> SourceStamp {
 
 /// Compares the files of a walk with the stored documents.
 pub(super) struct IngestPlanner<'a> {
-    pub(super) library: &'a Library,
-    pub(super) options: &'a IngestOptions,
-    pub(super) refused_files: &'a RefusedFiles,
+    pub(super) ingest: &'a Ingester,
     pub(super) root: &'a IngestRoot,
     pub(super) places: Option<&'a BTreeSet<PathBuf>>,
 }
@@ -67,7 +65,7 @@ impl IngestPlanner<'_> {
         let mut known = self.known_stamps().await?;
         let mut plan = IngestPlan::default();
         for (key, (_, stored)) in &known {
-            match (self.options.trust(Path::new(key)), stored) {
+            match (self.ingest.options.trust(Path::new(key)), stored) {
                 (DocumentTrust::Trusted, DocumentTrust::Untrusted) => &mut plan.to_trust,
                 (DocumentTrust::Untrusted, DocumentTrust::Trusted) => &mut plan.to_distrust,
                 _ => continue,
@@ -81,7 +79,7 @@ impl IngestPlanner<'_> {
             let same = |stamp: &SourceStamp| {
                 (stamp.bytes, stamp.modified) == (found.bytes, found.modified)
             };
-            match (stamp.map(|(stamp, _)| stamp), self.refused_files.find(&found)) {
+            match (stamp.map(|(stamp, _)| stamp), self.ingest.refused_files.find(&found)) {
                 (Some(stamp), _) if same(&stamp) => report.unchanged += 1,
                 (None, Some(FileRefusal::Binary)) => report.binary += 1,
                 (None, Some(FileRefusal::Reason(why))) => report.skipped.add(found.key, why),
@@ -106,7 +104,7 @@ impl IngestPlanner<'_> {
     ) -> Result<HashMap<String, (SourceStamp, DocumentTrust)>, StoreError> {
         let mut known = HashMap::new();
         for place in self.keys() {
-            known.extend(self.library.stamps(place).await?);
+            known.extend(self.ingest.library.stamps(place).await?);
         }
         Ok(known)
     }
@@ -125,7 +123,7 @@ impl IngestPlanner<'_> {
         if !fs::symlink_metadata(key).is_ok_and(|metadata| metadata.is_file()) {
             return Ok(true);
         }
-        let card = self.library.find_document(key).await?;
+        let card = self.ingest.library.find_document(key).await?;
         let ours = DocumentOrigin::File { folder: self.root.folder.clone() };
         Ok(self.root.is_folder && card.is_some_and(|card| card.origin == ours))
     }

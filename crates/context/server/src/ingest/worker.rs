@@ -103,10 +103,13 @@ impl IngestWorker {
         let now = plan::now();
         let mut bytes = Vec::new();
         (&mut file).take(HEAD).read_to_end(&mut bytes)?;
-        let name = name_of(&found.key);
+        let name = name_of(&task.file.key);
         let format = DocumentFormat::detect(name, &bytes)
             .ok_or(FileOutcome::Refused(FileRefusal::Binary))?;
-        let most = self.max_bytes(format);
+        let most = match format {
+            DocumentFormat::Pdf => self.options.most_pdf,
+            _ => self.options.most_text,
+        };
         let too_large = || FileOutcome::refused(format!("larger than {} MiB", most >> 20));
         if found.bytes > most {
             return Err(too_large());
@@ -128,7 +131,13 @@ impl IngestWorker {
         } else {
             read_text(format, name, bytes)
         };
-        Ok(self.prepare_document(found, stamp, (document, notes), memory))
+        let (bytes, passages) = (found.bytes, document.passages.len() as u64);
+        let trust = self.options.trust(Path::new(&found.key));
+        let origin = DocumentOrigin::File { folder: self.folder.to_string() };
+        let fresh = NewDocument { key: found.key, origin, stamp, trust, document };
+        let prepared = PreparedDocument::new(fresh, &mut self.indexer);
+        let ingested = IngestedDocument { prepared, bytes, passages, notes, memory };
+        Ok(FileOutcome::Ingested(Box::new(ingested)))
     }
 
     /// Waits until so many bytes may be in memory. A file larger than the budget gets all of it.
@@ -136,35 +145,6 @@ impl IngestWorker {
         let kib = u32::try_from(bytes.min(BUDGET) >> 10).unwrap_or(u32::MAX);
         let reserved = self.memory.clone().acquire_many_owned(kib);
         self.runtime.block_on(reserved).map_err(io::Error::other)
-    }
-
-    fn max_bytes(&self, format: DocumentFormat) -> u64 {
-        match format {
-            DocumentFormat::Pdf => self.options.most_pdf,
-            _ => self.options.most_text,
-        }
-    }
-
-    fn prepare_document(
-        &mut self,
-        found: FileInfo,
-        stamp: SourceStamp,
-        (document, notes): (ParsedDocument, Vec<String>),
-        memory: OwnedSemaphorePermit,
-    ) -> FileOutcome {
-        let passages = document.passages.len() as u64;
-        let trust = self.options.trust(Path::new(&found.key));
-        let origin = DocumentOrigin::File { folder: self.folder.to_string() };
-        let fresh = NewDocument { key: found.key, origin, stamp, trust, document };
-        let prepared = PreparedDocument::new(fresh, &mut self.indexer);
-        let bytes = found.bytes;
-        FileOutcome::Ingested(Box::new(IngestedDocument {
-            prepared,
-            bytes,
-            passages,
-            notes,
-            memory,
-        }))
     }
 }
 

@@ -4,7 +4,7 @@ use toolgate_host::local::{Completion, CompletionRequest, HandlerError};
 
 use crate::arguments::MAX_LIMIT;
 use crate::passage::single_line;
-use crate::service::{ContextService, describe_store_error};
+use crate::service::{ContextService, describe_error};
 
 /// The maximum number of queries and titles offered.
 const OFFERED: usize = 20;
@@ -17,10 +17,8 @@ pub(super) async fn query(
     typed: CompletionRequest,
 ) -> Result<Completion, HandlerError> {
     let Some(library) = service.library().await? else { return Ok(Vec::new().into()) };
-    let found = library
-        .complete(typed.value.trim_start(), OFFERED + 1)
-        .await
-        .map_err(describe_store_error)?;
+    let found =
+        library.complete(typed.value.trim_start(), OFFERED + 1).await.map_err(describe_error)?;
     let more = found.len() > OFFERED;
     let mut values: Vec<String> = Vec::new();
     for value in found.iter().take(OFFERED).map(|value| single_line(value)) {

@@ -2,9 +2,8 @@
 
 use toolgate_host::local::{ArgumentValues, HandlerError, Prompt, PromptMessage};
 
-use super::completion;
-use crate::arguments::{parse_limit, validate_query};
-use crate::passage::{format_passages, single_line};
+use super::{completion, search_given};
+use crate::passage::single_line;
 use crate::service::{ContextService, PassageSearchResult};
 
 /// The name of the prompt on both servers, whatever the naming style of the tools.
@@ -30,12 +29,8 @@ async fn fill(
     service: ContextService,
     given: ArgumentValues,
 ) -> Result<Vec<PromptMessage>, HandlerError> {
-    let asked = given.get("query").map(String::as_str).unwrap_or_default();
-    let asked = validate_query("query", asked).map_err(HandlerError::Invalid)?;
-    let limit =
-        parse_limit(given.get("limit").map(String::as_str)).map_err(HandlerError::Invalid)?;
-    let found = service.search(asked, limit).await?;
-    Ok(vec![PromptMessage::user(task(asked, &found)), PromptMessage::user(passages(&found))])
+    let (asked, found) = search_given(&service, &given).await?;
+    Ok(vec![PromptMessage::user(task(asked, &found)), PromptMessage::user(found.to_text())])
 }
 
 fn task(query: &str, found: &PassageSearchResult) -> String {
@@ -50,13 +45,5 @@ fn task(query: &str, found: &PassageSearchResult) -> String {
              passages that fit best, numbered. Use nothing else. Cite the passages you use by number, \
              like [1]. Say what they leave open, and where they disagree."
         ),
-    }
-}
-
-fn passages(found: &PassageSearchResult) -> String {
-    let notice = found.notice();
-    match found.passages.len() {
-        0 => notice,
-        _ => format!("{notice}\n\n{}", format_passages(&found.passages)),
     }
 }

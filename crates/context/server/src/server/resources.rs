@@ -3,11 +3,10 @@
 use serde_json::{Value, json};
 use toolgate_host::local::{ArgumentValues, HandlerError, Resource};
 
-use super::completion;
+use super::{completion, search_given};
 use crate::Names;
-use crate::arguments::{parse_limit, validate_query};
 use crate::passage::{format_time, single_line};
-use crate::service::{ContextService, describe_store_error};
+use crate::service::{ContextService, describe_error};
 
 /// The ends of the URIs; the last one is a template.
 const HELP: &str = "help";
@@ -50,17 +49,13 @@ async fn read_search(
     service: ContextService,
     given: ArgumentValues,
 ) -> Result<String, HandlerError> {
-    let asked = given.get("query").map(String::as_str).unwrap_or_default();
-    let asked = validate_query("query", asked).map_err(HandlerError::Invalid)?;
-    let limit =
-        parse_limit(given.get("limit").map(String::as_str)).map_err(HandlerError::Invalid)?;
-    let found = service.search(asked, limit).await?;
+    let (asked, found) = search_given(&service, &given).await?;
     Ok(format!("{:#}", found.to_json(asked)))
 }
 
 async fn read_status(service: ContextService) -> Result<String, HandlerError> {
     let status = match service.library().await? {
-        Some(library) => library.status().await.map_err(describe_store_error)?,
+        Some(library) => library.status().await.map_err(describe_error)?,
         None => Default::default(),
     };
     let counts = |of: &[(String, u64)], what: &str| -> Vec<Value> {

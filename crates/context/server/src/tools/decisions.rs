@@ -1,13 +1,12 @@
 //! `decision_extract`: decisions with their reasons, dates and people.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 use toolgate_extraction::{
     ExtractedDecision, ExtractedDecisionStatus, PassageSpan, extract_decisions,
 };
 use toolgate_host::local::{Tool, ToolOutput};
 
-use super::extraction_scope::{self, ExtractionScope};
+use super::extraction_scope::{self, ExtractedItem, ExtractionScope};
 use super::{read_only_tool, schema};
 use crate::cite::{PassageQuote, details_text, source_passages, span_text};
 use crate::service::ContextService;
@@ -52,61 +51,36 @@ pub(super) fn detail_schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A decision in a result.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct ExtractedDecisionJson {
-    #[serde(flatten)]
-    pub quote: PassageQuote,
-    reason: Option<String>,
-    date: Option<String>,
-    day: Option<String>,
-    people: Vec<String>,
-    standing: &'static str,
-}
-
-impl ExtractedDecisionJson {
-    /// Returns the decision as data. `words` returns the text of a span.
-    pub(super) fn new(
-        decision: ExtractedDecision,
-        quote: PassageQuote,
-        words: impl Fn(PassageSpan) -> Option<String>,
-    ) -> Self {
-        Self {
-            quote,
-            reason: decision.reason.and_then(&words),
-            date: decision.date.and_then(&words),
-            day: decision.day,
-            people: decision.people.into_iter().filter_map(&words).collect(),
-            standing: match decision.status {
-                ExtractedDecisionStatus::Accepted => "accepted",
-                ExtractedDecisionStatus::Rejected => "rejected",
-                ExtractedDecisionStatus::Superseded => "superseded",
-            },
-        }
-    }
-
-    /// Returns the details as text.
-    pub(super) fn details(&self) -> String {
-        let people = (!self.people.is_empty()).then(|| self.people.join(", "));
-        let stated = [
-            ("reason", &self.reason),
-            ("date", &self.date),
-            ("day", &self.day),
-            ("people", &people),
-        ];
-        details_text(self.standing, &stated)
-    }
+/// Returns a decision and what is stated about it, in the words of the passages.
+pub(super) fn item(
+    decision: ExtractedDecision,
+    quote: PassageQuote,
+    words: impl Fn(PassageSpan) -> Option<String>,
+) -> ExtractedItem {
+    let standing = match decision.status {
+        ExtractedDecisionStatus::Accepted => "accepted",
+        ExtractedDecisionStatus::Rejected => "rejected",
+        ExtractedDecisionStatus::Superseded => "superseded",
+    };
+    let (reason, date) = (decision.reason.and_then(&words), decision.date.and_then(&words));
+    let (day, people) = (decision.day, decision.people.into_iter().filter_map(&words));
+    let people: Vec<String> = people.collect();
+    let named = (!people.is_empty()).then(|| people.join(", "));
+    let stated = [("reason", &reason), ("date", &date), ("day", &day), ("people", &named)];
+    let details = details_text(standing, &stated);
+    let members = json!({
+        "reason": reason, "date": date, "day": day, "people": people, "standing": standing,
+    });
+    ExtractedItem { quote, members, details }
 }
 
 async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, String> {
     let scope = ExtractionScope::from_arguments(service, arguments).await?;
     let found = extract_decisions(&source_passages(&scope.passages));
     let total = found.len();
-    let decided = found.into_iter().take(scope.limit).filter_map(|it| {
+    let items = found.into_iter().take(scope.limit).filter_map(|it| {
         let quote = PassageQuote::from_span(it.span, &scope.passages)?;
-        Some(ExtractedDecisionJson::new(it, quote, |span| span_text(span, &scope.passages)))
+        Some(item(it, quote, |span| span_text(span, &scope.passages)))
     });
-    let decided: Vec<_> = decided.collect();
-    let quotes: Vec<_> = decided.iter().map(|it| (&it.quote, it.details())).collect();
-    Ok(scope.result(("decisions", "decisions"), json!(decided), &quotes, total))
+    Ok(scope.result(("decisions", "decisions"), items.collect(), total))
 }

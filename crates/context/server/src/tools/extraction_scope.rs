@@ -1,5 +1,6 @@
 //! Selects the passages to extract from: matches of a query, one document, or the newest documents.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use toolgate_host::local::ToolOutput;
 
@@ -7,7 +8,7 @@ use super::schema;
 use crate::arguments::ToolArguments;
 use crate::cite::{PassageQuote, format_quotes};
 use crate::passage::{NOTICE, QuotedPassage};
-use crate::service::{ContextService, describe_store_error};
+use crate::service::{ContextService, describe_error};
 
 /// The default number of results. Each is one line, so there are more than for passages.
 const USUAL: usize = 20;
@@ -64,6 +65,19 @@ pub(super) fn output(list: (&'static str, Value)) -> Value {
     ])
 }
 
+/// Something that was extracted from a passage: its words, and what is stated about it.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ExtractedItem {
+    #[serde(flatten)]
+    pub quote: PassageQuote,
+    /// What is stated, as further members.
+    #[serde(flatten)]
+    pub members: Value,
+    /// The same as text.
+    #[serde(skip)]
+    pub details: String,
+}
+
 impl ExtractionScope {
     /// Selects the passages by the arguments.
     pub(super) async fn from_arguments(
@@ -97,8 +111,7 @@ impl ExtractionScope {
     pub(super) fn result(
         &self,
         (list, what): (&str, &str),
-        items: Value,
-        quotes: &[(&PassageQuote, String)],
+        items: Vec<ExtractedItem>,
         total: usize,
     ) -> ToolOutput {
         let looked_at = self.passages.len();
@@ -110,7 +123,8 @@ impl ExtractionScope {
             list: items, "scope": self.kind, "looked_at": looked_at, "total": total,
             "notice": notice,
         });
-        ToolOutput::Both { text: format_quotes(&notice, quotes), structured }
+        let quotes: Vec<_> = items.iter().map(|it| (&it.quote, it.details.clone())).collect();
+        ToolOutput::Both { text: format_quotes(&notice, &quotes), structured }
     }
 }
 
@@ -118,11 +132,11 @@ async fn newest(service: &ContextService) -> Result<(Vec<QuotedPassage>, String)
     let nothing = || (Vec::new(), service.empty_library_notice());
     let Some(library) = service.library().await? else { return Ok(nothing()) };
     let mut passages = Vec::new();
-    for key in library.recent_keys(NEW).await.map_err(describe_store_error)? {
+    for key in library.recent_keys(NEW).await.map_err(describe_error)? {
         if passages.len() >= PASSAGES {
             break;
         }
-        let hits = library.document_passages(&key).await.map_err(describe_store_error)?;
+        let hits = library.document_passages(&key).await.map_err(describe_error)?;
         passages.extend(hits.into_iter().map(QuotedPassage::from));
     }
     Ok(if passages.is_empty() { nothing() } else { (passages, NOTICE.to_owned()) })

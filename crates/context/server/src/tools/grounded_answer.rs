@@ -14,7 +14,7 @@ use crate::service::ContextService;
 /// The number of passages searched for the answer.
 const WIDTH: usize = 24;
 /// The answer if the documents do not answer the question.
-const NOT_FOUND: &str = "not found";
+pub(super) const NOT_FOUND: &str = "not found";
 
 pub(super) fn tool(service: &ContextService) -> Tool {
     read_only_tool(
@@ -143,26 +143,25 @@ impl GroundedAnswer {
         })
     }
 
-    /// Returns the cited passages as text.
-    pub(super) fn cited_text(&self) -> String {
+    /// Returns the extract and the cited passages as text, or why there are none.
+    pub(super) fn to_text(&self) -> String {
+        let (extract, notice) = (self.extract(), &self.notice);
         match self.is_found() {
-            true => format!("{}\n\n{}", self.notice, format_passages(&self.passages)),
-            false => self.notice.clone(),
+            true => {
+                let passages = format_passages(&self.passages);
+                format!("{}\n\n{notice}\n\n{passages}", quote_lines(&extract))
+            }
+            false => format!("{extract}: {notice}"),
         }
     }
 
     fn output(&self) -> ToolOutput {
-        let extract = self.extract();
-        let text = match self.is_found() {
-            true => format!("{}\n\n{}", quote_lines(&extract), self.cited_text()),
-            false => format!("{extract}: {}", self.cited_text()),
-        };
-        ToolOutput::Both { text, structured: self.to_json(&extract) }
+        ToolOutput::Both { text: self.to_text(), structured: self.to_json(&self.extract()) }
     }
 }
 
 /// Marks each line of verbatim sentences as quoted.
-pub(super) fn quote_lines(extract: &str) -> String {
+fn quote_lines(extract: &str) -> String {
     let lines: Vec<_> = extract.lines().map(|line| format!("> {line}")).collect();
     format!("In the words of the documents:\n{}", lines.join("\n"))
 }

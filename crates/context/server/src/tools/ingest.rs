@@ -11,7 +11,7 @@ use super::schema;
 use crate::arguments::ToolArguments;
 use crate::ingest::{IngestOptions, IngestProgress, IngestRemarks, IngestReport, Ingester};
 use crate::library_handle::shell_word;
-use crate::service::{ContextService, describe_store_error, error_chain};
+use crate::service::{ContextService, describe_error};
 
 /// The maximum length of a note, in characters.
 const LENGTH: usize = 1_000_000;
@@ -141,12 +141,8 @@ async fn open_ingester(
     permissions: &IngestPermissions,
     options: IngestOptions,
 ) -> Result<Ingester, String> {
-    let library = service.library_handle.open_or_create().await.map_err(describe_store_error)?;
+    let library = service.library_handle.open_or_create().await.map_err(describe_error)?;
     Ok(Ingester::new(library, permissions.pdf.clone()).with_options(options))
-}
-
-fn describe_error(error: crate::ContextError) -> String {
-    error_chain(&error)
 }
 
 /// Returns the absolute path, quoted for a shell.

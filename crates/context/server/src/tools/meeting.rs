@@ -5,10 +5,9 @@ use toolgate_extraction::{ExtractedDecision, OpenLoop, PassageSpan, extract_meet
 use toolgate_host::local::{Tool, ToolOutput};
 use toolgate_host::strip_text;
 
-use super::decisions::{self, ExtractedDecisionJson};
+use super::extraction_scope::ExtractedItem;
 use super::joined_passages::JoinedPassages;
-use super::open_loops::{self, OpenLoopJson};
-use super::{read_only_tool, schema};
+use super::{decisions, open_loops, read_only_tool, schema};
 use crate::arguments::ToolArguments;
 use crate::cite::{PassageQuote, format_quotes};
 use crate::passage::{NOTICE, QuotedPassage};
@@ -87,16 +86,14 @@ impl MeetingSource {
         spans.iter().filter_map(|span| self.quote(*span)).take(MOST).collect()
     }
 
-    fn decision_json(&self, decision: ExtractedDecision) -> Option<ExtractedDecisionJson> {
+    fn decision_json(&self, decision: ExtractedDecision) -> Option<ExtractedItem> {
         let quote = self.quote(decision.span)?;
-        Some(ExtractedDecisionJson::new(decision, quote, |span| self.words(span)))
+        Some(decisions::item(decision, quote, |span| self.words(span)))
     }
 
-    fn action_json(&self, action: OpenLoop) -> Option<OpenLoopJson> {
+    fn action_json(&self, action: OpenLoop) -> Option<ExtractedItem> {
         let quote = self.quote(action.span)?;
-        let mut action = OpenLoopJson::new(action, quote, |span| self.words(span));
-        action.kind = None;
-        Some(action)
+        Some(open_loops::item(action, None, quote, |span| self.words(span)))
     }
 }
 
@@ -144,8 +141,8 @@ fn meeting_output(minutes: &MeetingSource) -> ToolOutput {
     let mut all: Vec<(&PassageQuote, String)> = Vec::new();
     all.extend(attendees.iter().map(|it| (it, "attendee".to_owned())));
     all.extend(topics.iter().map(|it| (it, "topic".to_owned())));
-    all.extend(decisions.iter().map(|it| (&it.quote, format!("decision, {}", it.details()))));
-    all.extend(actions.iter().map(|it| (&it.quote, it.details())));
+    all.extend(decisions.iter().map(|it| (&it.quote, format!("decision, {}", it.details))));
+    all.extend(actions.iter().map(|it| (&it.quote, it.details.clone())));
     let notice = match all.is_empty() {
         true => "nothing in it reads like minutes or a transcript",
         false => NOTICE,

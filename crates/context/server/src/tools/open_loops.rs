@@ -1,11 +1,10 @@
 //! `open_loops`: open tasks, unanswered questions, and promises.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 use toolgate_extraction::{OpenLoop, OpenLoopKind, PassageSpan, extract_open_loops};
 use toolgate_host::local::{Tool, ToolOutput};
 
-use super::extraction_scope::{self, ExtractionScope};
+use super::extraction_scope::{self, ExtractedItem, ExtractionScope};
 use super::{read_only_tool, schema};
 use crate::cite::{PassageQuote, details_text, source_passages, span_text};
 use crate::service::ContextService;
@@ -40,51 +39,36 @@ pub(super) fn detail_schemas() -> [(&'static str, Value); 3] {
     ]
 }
 
-/// An open loop, or an action of a meeting, in a result.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct OpenLoopJson {
-    #[serde(flatten)]
-    pub quote: PassageQuote,
-    /// The kind; none for an action.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<&'static str>,
-    owner: Option<String>,
-    due: Option<String>,
-    date: Option<String>,
-}
-
-impl OpenLoopJson {
-    /// Returns the open loop as data. `words` returns the text of a span.
-    pub(super) fn new(
-        open: OpenLoop,
-        quote: PassageQuote,
-        words: impl Fn(PassageSpan) -> Option<String>,
-    ) -> Self {
-        let kind = match open.kind {
-            OpenLoopKind::Task => "task",
-            OpenLoopKind::Question => "question",
-            OpenLoopKind::Promise => "promise",
-        };
-        let (owner, due) = (open.owner.and_then(&words), open.due.and_then(&words));
-        Self { quote, kind: Some(kind), owner, due, date: open.date }
+/// Returns an open loop and what is stated about it, in the words of the passages. The actions of
+/// a meeting have no kind.
+pub(super) fn item(
+    open: OpenLoop,
+    kind: Option<&str>,
+    quote: PassageQuote,
+    words: impl Fn(PassageSpan) -> Option<String>,
+) -> ExtractedItem {
+    let (owner, due) = (open.owner.and_then(&words), open.due.and_then(&words));
+    let stated = [("owner", &owner), ("due", &due), ("date", &open.date)];
+    let details = details_text(kind.unwrap_or("action"), &stated);
+    let mut members = kind.map_or(json!({}), |kind| json!({ "kind": kind }));
+    for (name, value) in stated {
+        members[name] = json!(value);
     }
-
-    /// Returns the details as text.
-    pub(super) fn details(&self) -> String {
-        let stated = [("owner", &self.owner), ("due", &self.due), ("date", &self.date)];
-        details_text(self.kind.unwrap_or("action"), &stated)
-    }
+    ExtractedItem { quote, members, details }
 }
 
 async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, String> {
     let scope = ExtractionScope::from_arguments(service, arguments).await?;
     let found = extract_open_loops(&source_passages(&scope.passages));
     let total = found.len();
-    let open = found.into_iter().take(scope.limit).filter_map(|it| {
+    let items = found.into_iter().take(scope.limit).filter_map(|it| {
         let quote = PassageQuote::from_span(it.span, &scope.passages)?;
-        Some(OpenLoopJson::new(it, quote, |span| span_text(span, &scope.passages)))
+        let kind = match it.kind {
+            OpenLoopKind::Task => "task",
+            OpenLoopKind::Question => "question",
+            OpenLoopKind::Promise => "promise",
+        };
+        Some(item(it, Some(kind), quote, |span| span_text(span, &scope.passages)))
     });
-    let open: Vec<_> = open.collect();
-    let quotes: Vec<_> = open.iter().map(|it| (&it.quote, it.details())).collect();
-    Ok(scope.result(("loops", "open loops"), json!(open), &quotes, total))
+    Ok(scope.result(("loops", "open loops"), items.collect(), total))
 }

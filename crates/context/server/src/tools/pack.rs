@@ -7,7 +7,7 @@ use super::{read_only_tool, schema};
 use crate::arguments::ToolArguments;
 use crate::packing::{self, PassagePack};
 use crate::passage::{NOTICE, QuotedPassage, format_passages};
-use crate::service::{ContextService, describe_store_error, record_query};
+use crate::service::{ContextService, describe_error, record_query};
 
 /// The default budget in tokens.
 const BUDGET: usize = 4_000;
@@ -41,20 +41,15 @@ pub(super) fn tool(service: &ContextService) -> Tool {
 }
 
 fn output() -> Value {
-    let citation = |schema: Value| {
-        let mut schema = schema;
-        schema["properties"]["citation"] = schema::integer("What to cite it by: [1], [2], …");
-        schema["properties"]["tokens"] = schema::integer("What its text costs, estimated");
-        if let Some(required) = schema["required"].as_array_mut() {
-            required.extend([json!("citation"), json!("tokens")]);
-        }
-        schema
-    };
+    let mut passage = schema::passage_members();
+    passage.push(("citation", schema::integer("What to cite it by: [1], [2], …")));
+    passage.push(("tokens", schema::integer("What its text costs, estimated")));
+    let passages = schema::list(schema::object(passage), "The passages, best first");
     schema::object([
         ("task", schema::text("What is to be done")),
         ("budget", schema::integer("The token budget")),
         ("tokens", schema::integer("The estimated tokens of all passages")),
-        ("passages", schema::list(citation(schema::passage()), "The passages, best first")),
+        ("passages", passages),
         schema::notice(),
     ])
 }
@@ -66,7 +61,7 @@ async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, 
     let packed = match service.library().await? {
         Some(library) => {
             record_query(library.clone(), task);
-            packing::pack(&library, task, budget).await.map_err(describe_store_error)?
+            packing::pack(&library, task, budget).await.map_err(describe_error)?
         }
         None => PassagePack::default(),
     };

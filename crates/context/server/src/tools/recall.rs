@@ -5,7 +5,6 @@ use toolgate_host::local::{Tool, ToolOutput};
 
 use super::{read_only_tool, schema};
 use crate::arguments::ToolArguments;
-use crate::passage::format_passages;
 use crate::service::ContextService;
 
 pub(super) fn tool(service: &ContextService) -> Tool {
@@ -43,10 +42,5 @@ async fn run(service: &ContextService, arguments: &Value) -> Result<ToolOutput, 
     let arguments = ToolArguments(arguments);
     let (query, limit) = (arguments.query("query")?, arguments.limit()?);
     let found = service.search(query, limit).await?;
-    let notice = found.notice();
-    let text = match found.passages.len() {
-        0 => notice,
-        _ => format!("{notice}\n\n{}", format_passages(&found.passages)),
-    };
-    Ok(ToolOutput::Both { text, structured: found.to_json(query) })
+    Ok(ToolOutput::Both { text: found.to_text(), structured: found.to_json(query) })
 }

@@ -81,7 +81,12 @@ pub(crate) fn trust() -> Value {
 
 /// Returns the schema of a passage.
 pub(crate) fn passage() -> Value {
-    object([
+    object(passage_members())
+}
+
+/// Returns the members of a passage.
+pub(crate) fn passage_members() -> Vec<(&'static str, Value)> {
+    vec![
         ("id", integer("The ID, which stays the same until the document changes")),
         ("source", text("Its document: a path, `resource:SERVER URI`, or `note:NAME`")),
         ("uri", text("The URI of the document")),
@@ -92,7 +97,7 @@ pub(crate) fn passage() -> Value {
         ("trust", trust()),
         ("score", json!({ "type": "number", "description": "How well it fits; higher is better" })),
         ("text", text("Its text, whole")),
-    ])
+    ]
 }
 
 /// Returns the schemas of a quotation's members.

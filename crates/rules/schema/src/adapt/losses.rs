@@ -31,7 +31,7 @@ impl LossCollector {
 
     /// Adds a loss at this pointer.
     pub(super) fn add_at(&mut self, path: impl Into<String>, what: impl Into<String>) {
-        let loss = AdaptationLoss { path: path.into(), what: what.into() };
+        let loss = AdaptationLoss::new(path, what);
         if !self.found.contains(&loss) {
             self.found.push(loss);
         }

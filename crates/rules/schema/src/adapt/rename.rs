@@ -46,8 +46,7 @@ pub(super) fn apply(schema: &mut Value, losses: &mut Vec<AdaptationLoss>) -> Arg
     root.retain(|keyword, _| {
         let is_kept = KEPT.contains(&keyword.as_str());
         if !is_kept {
-            losses
-                .push(AdaptationLoss { path: String::new(), what: format!("`{keyword}` dropped") });
+            losses.push(AdaptationLoss::new("", format!("`{keyword}` dropped")));
         }
         is_kept
     });

@@ -57,10 +57,7 @@ fn flat(modern: &Value, provider: ModelProvider) -> (Value, Vec<AdaptationLoss>)
     if provider == ModelProvider::OpenAi {
         for keyword in REFUSED {
             if root.remove(keyword).is_some() {
-                losses.push(AdaptationLoss {
-                    path: String::new(),
-                    what: format!("`{keyword}` dropped"),
-                });
+                losses.push(AdaptationLoss::new("", format!("`{keyword}` dropped")));
             }
         }
     }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::AdaptationLoss;
 use super::absent::{make_nullable, stand_in, with_stand_in};
 use super::constraints::{
     ChildSchema, ChildSchemaKey, SchemaAnalyzer, SchemaAnnotations, SchemaConstraints,
@@ -26,12 +27,6 @@ const MOST_VALUES: usize = 1_000;
 const MOST_TEXT: usize = 120_000;
 /// The maximum number of written schemas.
 const MOST_PLACES: usize = 10_000;
-
-/// The reason why strict mode cannot express a schema.
-pub(super) struct StrictModeError {
-    pub path: String,
-    pub why: &'static str,
-}
 
 /// A writer of strict schemas.
 pub(super) struct StrictSchemaWriter<'a> {
@@ -87,7 +82,7 @@ impl<'a> StrictSchemaWriter<'a> {
     pub(super) fn root(
         &mut self,
         root: &'a Value,
-    ) -> Result<(Value, AdaptedArgumentRestorer), StrictModeError> {
+    ) -> Result<(Value, AdaptedArgumentRestorer), AdaptationLoss> {
         let (alternatives, notes) = self.analyzer.split_root(root);
         if alternatives.is_empty() {
             return Err(refusal(&SchemaConstraints::default(), "no object matches the schema"));
@@ -111,7 +106,7 @@ impl<'a> StrictSchemaWriter<'a> {
         &mut self,
         child: &ChildSchema<'a>,
         level: usize,
-    ) -> Result<Option<WrittenSchema>, StrictModeError> {
+    ) -> Result<Option<WrittenSchema>, AdaptationLoss> {
         let mut facts = self.analyzer.child(child);
         let notes = std::mem::take(&mut facts.notes);
         self.places += 1;
@@ -161,7 +156,7 @@ impl<'a> StrictSchemaWriter<'a> {
         facts: &SchemaConstraints<'a>,
         level: usize,
         pieces: &mut StrictTypeSchemas,
-    ) -> Result<(), StrictModeError> {
+    ) -> Result<(), AdaptationLoss> {
         for name in facts.types.names() {
             let (mut piece, plan) = match name {
                 "object" => match self.object(facts, level)? {
@@ -188,7 +183,7 @@ impl<'a> StrictSchemaWriter<'a> {
         &mut self,
         facts: &SchemaConstraints<'a>,
         name: &str,
-    ) -> Result<Map<String, Value>, StrictModeError> {
+    ) -> Result<Map<String, Value>, AdaptationLoss> {
         let mut piece = typed(name);
         let own = JsonTypeSet::from_type_keyword(&name.into());
         if let Some(values) = &facts.values {
@@ -227,7 +222,7 @@ impl<'a> StrictSchemaWriter<'a> {
         &mut self,
         facts: &SchemaConstraints<'a>,
         level: usize,
-    ) -> Result<StrictTypeSchema, StrictModeError> {
+    ) -> Result<StrictTypeSchema, AdaptationLoss> {
         if facts.values.is_some() {
             return Err(refusal(facts, "an array among the enumerated values"));
         }
@@ -265,7 +260,7 @@ impl<'a> StrictSchemaWriter<'a> {
         &mut self,
         facts: &SchemaConstraints<'a>,
         level: usize,
-    ) -> Result<Option<StrictTypeSchema>, StrictModeError> {
+    ) -> Result<Option<StrictTypeSchema>, AdaptationLoss> {
         if facts.values.is_some() {
             return Err(refusal(facts, "an object among the enumerated values"));
         }
@@ -299,10 +294,8 @@ impl<'a> StrictSchemaWriter<'a> {
         piece.insert("properties".to_owned(), properties.into());
         piece.insert("required".to_owned(), names.into());
         piece.insert("additionalProperties".to_owned(), false.into());
-        Ok(Some((
-            piece,
-            ArgumentRestorePlan { forms: vec![form], ..ArgumentRestorePlan::default() },
-        )))
+        let plan = ArgumentRestorePlan { forms: vec![form], ..ArgumentRestorePlan::default() };
+        Ok(Some((piece, plan)))
     }
 
     fn member(
@@ -311,7 +304,7 @@ impl<'a> StrictSchemaWriter<'a> {
         name: &str,
         written: WrittenSchema,
         required: bool,
-    ) -> Result<(Value, AdaptedMemberMapping), StrictModeError> {
+    ) -> Result<(Value, AdaptedMemberMapping), AdaptationLoss> {
         self.properties += 1;
         self.text += name.len();
         if self.properties > MOST_PROPERTIES || self.text > MOST_TEXT {
@@ -329,15 +322,14 @@ impl<'a> StrictSchemaWriter<'a> {
             schema = with_stand_in(schema, stand_in, &value);
             absent = Some(value);
         }
-        Ok((
-            schema,
-            AdaptedMemberMapping { shown: name.to_owned(), name: name.to_owned(), absent, plan },
-        ))
+        let (shown, name) = (name.to_owned(), name.to_owned());
+        Ok((schema, AdaptedMemberMapping { shown, name, absent, plan }))
     }
 }
 
-fn refusal(facts: &SchemaConstraints<'_>, why: &'static str) -> StrictModeError {
-    StrictModeError { path: facts.path.clone().unwrap_or_default(), why }
+fn refusal(facts: &SchemaConstraints<'_>, why: &str) -> AdaptationLoss {
+    let path = facts.path.clone().unwrap_or_default();
+    AdaptationLoss::new(path, format!("cannot be strict: {why}"))
 }
 
 fn reference(name: String, types: JsonTypeSet) -> WrittenSchema {

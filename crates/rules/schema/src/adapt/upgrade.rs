@@ -70,15 +70,11 @@ fn drop_negations(schema: &mut Value, path: &str, losses: &mut Vec<AdaptationLos
     };
     for keyword in ["not", "if", "then", "else"] {
         if map.remove(keyword).is_some() {
-            losses.push(AdaptationLoss {
-                path: path.to_owned(),
-                what: format!("`{keyword}` dropped"),
-            });
+            losses.push(AdaptationLoss::new(path, format!("`{keyword}` dropped")));
         }
     }
     if let Some(one_of) = map.remove("oneOf") {
-        let what = "`oneOf` became `anyOf`".to_owned();
-        losses.push(AdaptationLoss { path: path.to_owned(), what });
+        losses.push(AdaptationLoss::new(path, "`oneOf` became `anyOf`"));
         match map.remove("anyOf") {
             None => _ = map.insert("anyOf".to_owned(), one_of),
             Some(any_of) => {
