@@ -38,25 +38,6 @@ pub struct HostBuilder {
     idle: bool,
 }
 
-/// The stores of a host.
-struct HostStores {
-    store: Arc<StateStore>,
-    journal: Option<Arc<Journal>>,
-}
-
-impl HostStores {
-    /// Opens the stores of a home. Without one, the stores are in memory and nothing is written.
-    async fn of(setup: Option<&Setup>) -> Result<Self, HostError> {
-        let Some(setup) = setup else {
-            let store = Arc::new(StateStore::in_memory().await?);
-            return Ok(Self { store, journal: None });
-        };
-        let folder = setup.home().state_dir().join("journal");
-        let journal = Some(Arc::new(Journal::new(folder)));
-        Ok(Self { store: setup.store(), journal })
-    }
-}
-
 impl HostBuilder {
     /// Reads the configuration of this home: its user file and the system file.
     pub fn home(mut self, home: Home) -> Self {
@@ -203,7 +184,11 @@ impl HostBuilder {
     /// Starts every server in the background and returns the host without waiting for them.
     pub async fn start(mut self) -> Result<Host, HostError> {
         let setup = self.take_setup().await?;
-        let stores = HostStores::of(setup.as_ref()).await?;
+        // Without a home, the state is in memory and nothing is written.
+        let store = match &setup {
+            Some(setup) => setup.store(),
+            None => Arc::new(StateStore::in_memory().await?),
+        };
         let plan = setup.as_ref().map(|setup| setup.plan().clone()).unwrap_or_default();
         let mut roster = self.builtin;
         if !self.tools.is_empty() {
@@ -219,18 +204,25 @@ impl HostBuilder {
         }
         let launcher = Launcher::new(self.helper.unwrap_or_else(LaunchHelperProgram::current));
         let guarantee = launcher.guarantee();
-        let (store, roots) = (Some(stores.store.clone()), roster.roots(&plan));
-        let fleet = Arc::new(FleetBuilder { launcher, store, roots, drain: DRAIN_LIMIT }.build());
+        let fleet = FleetBuilder {
+            launcher,
+            store: Some(store.clone()),
+            roots: roster.roots(&plan),
+            drain: DRAIN_LIMIT,
+        };
+        let fleet = Arc::new(fleet.build());
         let gate = Gate::new(fleet.clone(), roster.gateway_settings(&plan));
         gate.set_governance(&plan.settings.governance);
         gate.set_lock_file(roster.lock.clone());
-        if let Some(journal) = &stores.journal {
+        let state_dir = setup.as_ref().map(|setup| setup.home().state_dir());
+        let journal = state_dir.map(|folder| Arc::new(Journal::new(folder.join("journal"))));
+        if let Some(journal) = &journal {
             journal.set_mask(roster.secrets.clone());
         }
-        gate.open_stores(stores.store, stores.journal).await?;
-        if let Some(setup) = &setup {
-            let folder = setup.home().state_dir().join("results");
-            gate.keep_results(Arc::new(ResultStore::new(folder, ResultQuota::default())));
+        gate.open_stores(store, journal).await?;
+        if let Some(folder) = state_dir {
+            let results = ResultStore::new(folder.join("results"), ResultQuota::default());
+            gate.keep_results(Arc::new(results));
         }
         for member in members {
             match self.idle {

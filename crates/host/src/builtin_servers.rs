@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use toolgate_config::{NamingStyle, Plan, PrefixMode};
 use toolgate_exposure::NamingOptions;
 use toolgate_fleet::{BuiltInServer, FleetServer};
@@ -24,6 +25,10 @@ use crate::setup::fleet_server;
 const CONTEXT: [&str; 2] = ["context", "local-context"];
 /// The maximum number of concurrent sampling requests of the local context.
 const CONTEXT_ASKS: u32 = 8;
+
+/// The characters of a path that are encoded in a URI.
+const ENCODED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// When the local context is offered.
 #[derive(Clone)]
@@ -71,11 +76,6 @@ impl BuiltinServers {
     /// Adds a server from code.
     pub(crate) fn add(&self, member: FleetServer) {
         self.added.lock().insert(member.spec.name.clone(), member);
-    }
-
-    /// Removes a server that was added in code.
-    pub(crate) fn remove(&self, name: &ServerName) {
-        self.added.lock().remove(name);
     }
 
     /// Returns all servers of a plan and of this value, each name once.
@@ -214,16 +214,7 @@ pub(crate) fn builtin_server(name: ServerName, server: Arc<dyn BuiltInServer>) -
 
 /// Returns the `file:` URI of a folder.
 fn uri(path: &Path) -> String {
-    let mut uri = String::from("file://");
-    for byte in path.to_string_lossy().bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
-                uri.push(byte as char);
-            }
-            other => uri.push_str(&format!("%{other:02X}")),
-        }
-    }
-    uri
+    format!("file://{}", utf8_percent_encode(&path.to_string_lossy(), ENCODED))
 }
 
 #[cfg(test)]

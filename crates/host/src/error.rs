@@ -32,12 +32,9 @@ pub enum HostError {
     /// An operation on pins failed.
     #[error("{0}")]
     Pins(String),
-    /// No profile has this name.
-    #[error("{}", .0.message)]
-    NoProfile(GateError),
-    /// The gate refused the request, or the server could not be used.
-    #[error("{}", .0.message)]
-    Refused(GateError),
+    /// The gate refused the request, the server could not be used, or no profile has this name.
+    #[error(transparent)]
+    Refused(#[from] GateError),
     /// The server answered with a JSON-RPC error.
     #[error("server answered with an error: {message} ({code})")]
     ServerError {
@@ -67,7 +64,6 @@ impl CodedError for HostError {
             Self::Name(error) => error.code(),
             Self::NoServer(_) => ErrorCode::ServerUnknown,
             Self::Pins(_) => ErrorCode::PinUnknown,
-            Self::NoProfile(_) => ErrorCode::ConfigProfile,
             Self::Refused(error) => error.code,
             Self::ServerError { .. } => ErrorCode::CallServerError,
             Self::Wire(_) => ErrorCode::CallParams,
@@ -83,13 +79,9 @@ impl CodedError for HostError {
             Self::Journal(error) => error.hint(),
             Self::Name(error) => error.hint(),
             Self::NoServer(_) => Some("run `toolgate list` to list the servers".to_owned()),
-            Self::NoProfile(error) | Self::Refused(error) => error.hint.clone(),
+            Self::Refused(error) => error.hint.clone(),
             Self::LargeAnswer(error) => error.hint(),
-            Self::ReadAborted(_)
-            | Self::Pins(_)
-            | Self::ServerError { .. }
-            | Self::Wire(_)
-            | Self::Json(_) => None,
+            _ => None,
         }
     }
 }

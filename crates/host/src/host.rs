@@ -22,21 +22,12 @@ use crate::{FleetApplyReport, HostBuilder, HostError, Plan};
 /// All servers of a user behind one gate. Cheap to clone.
 #[derive(Clone)]
 pub struct Host {
-    fleet: Arc<Fleet>,
+    pub(crate) fleet: Arc<Fleet>,
     gate: Arc<Gate>,
     builtin_servers: Arc<BuiltinServers>,
     guarantee: TreeGuarantee,
     caller: Arc<Caller>,
     interactor: Arc<dyn Interactor>,
-}
-
-/// The status of all servers.
-#[derive(Debug, Clone)]
-pub struct ServersOverview {
-    /// The progress of the initial discovery.
-    pub discovery: DiscoveryStatus,
-    /// The status of each server, ordered by name.
-    pub servers: Vec<ServerStatus>,
 }
 
 /// One capability as listed, under its exposed name.
@@ -69,8 +60,7 @@ impl Host {
             Client { name: "toolgate-host".into(), version: env!("CARGO_PKG_VERSION").into() };
         let capabilities = fleet.shared_tenant().capabilities;
         let revision = Revision::LATEST_LEGACY;
-        let profile = gate.choose_profile(roster.profile.as_deref(), &client);
-        let profile = profile.map_err(HostError::NoProfile)?;
+        let profile = gate.choose_profile(roster.profile.as_deref(), &client)?;
         let caller = Caller::new(id, client, revision, capabilities, port.clone());
         let caller = Arc::new(caller.with_profile(profile));
         Ok(Self { fleet, gate, builtin_servers: roster, guarantee, caller, interactor: port })
@@ -85,16 +75,11 @@ impl Host {
     ) -> Result<(Arc<Caller>, Arc<dyn Interactor>), HostError> {
         let client = Client { name: client.to_owned(), ..Client::default() };
         let id = CallerId::fresh();
-        let profile =
-            self.gate.choose_profile(Some(profile), &client).map_err(HostError::NoProfile)?;
+        let profile = self.gate.choose_profile(Some(profile), &client)?;
         let capabilities = Bytes::from_static(br#"{"elicitation":{}}"#);
         let revision = Revision::LATEST_LEGACY;
         let caller = Caller::new(id, client, revision, capabilities, self.interactor.clone());
         Ok((Arc::new(caller.with_profile(profile)), self.interactor.clone()))
-    }
-
-    pub(crate) fn fleet(&self) -> &Arc<Fleet> {
-        &self.fleet
     }
 
     /// Returns the gate, for programs that create their own callers.
@@ -107,9 +92,14 @@ impl Host {
         self.guarantee
     }
 
-    /// Returns the current status of all servers.
-    pub fn servers(&self) -> ServersOverview {
-        ServersOverview { discovery: self.fleet.discovery(), servers: self.fleet.status() }
+    /// Returns the current status of all servers, ordered by name.
+    pub fn servers(&self) -> Vec<ServerStatus> {
+        self.fleet.status()
+    }
+
+    /// Returns the progress of the initial discovery.
+    pub fn discovery(&self) -> DiscoveryStatus {
+        self.fleet.discovery()
     }
 
     /// Waits until every server has connected or failed.
@@ -175,7 +165,7 @@ impl Host {
     pub async fn remove(&self, name: &str) -> bool {
         let Ok(name) = ServerName::new(name) else { return false };
         let _turn = self.builtin_servers.change_lock.lock().await;
-        self.builtin_servers.remove(&name);
+        self.builtin_servers.added.lock().remove(&name);
         self.fleet.remove_server(&name).await
     }
 
@@ -186,15 +176,9 @@ impl Host {
         self.fleet.test_connection(&name).await.map_err(|_| missing())
     }
 
-    /// Returns an error if no profile has this name.
-    pub fn check_profile(&self, name: &str) -> Result<(), HostError> {
-        let known = self.gate.choose_profile(Some(name), &self.caller.client);
-        known.map(drop).map_err(HostError::NoProfile)
-    }
-
     /// Returns what callers of a profile see, under which names, at what cost, and by which rule.
     pub fn exposure(&self, profile: &str) -> Result<Arc<Exposure>, HostError> {
-        self.gate.exposure(profile).map_err(HostError::NoProfile)
+        Ok(self.gate.exposure(profile)?)
     }
 
     /// Returns the token cost of a profile's tool list, as sent and in the alternative exposures.
@@ -220,13 +204,7 @@ impl Host {
         query: &str,
         limit: usize,
     ) -> Result<Vec<ToolSearchHit>, HostError> {
-        self.gate.search(profile, query, limit).await.map_err(HostError::NoProfile)
-    }
-
-    /// Returns the exposed name of a server's capability.
-    pub fn exposed_name(&self, server: &str, kind: CapabilityKind, name: &str) -> Option<String> {
-        let server = ServerName::new(server).ok()?;
-        self.gate.name_of(&self.caller, &CapabilityId { server, kind, name: name.into() })
+        Ok(self.gate.search(profile, query, limit).await?)
     }
 
     /// Returns the exposed URI of a resource of this server, whether or not the server lists it.
@@ -267,8 +245,7 @@ impl Host {
     async fn request(&self, method: &str, params: &str) -> Result<Value, HostError> {
         let request = build::request("0", method, Some(params.as_bytes()));
         let request = Frame::parse(request, &MessageLimits::default())?;
-        let answer = self.gate.pass(&request, &self.caller, self.interactor.clone()).await;
-        let answer = answer.map_err(HostError::Refused)?;
+        let answer = self.gate.pass(&request, &self.caller, self.interactor.clone()).await?;
         if let Some(error) = answer.error().and_then(view::RpcError::of) {
             return Err(HostError::ServerError {
                 code: error.code.unwrap_or_default(),

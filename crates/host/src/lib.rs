@@ -51,7 +51,7 @@ mod setup;
 
 pub use builder::HostBuilder;
 pub use error::HostError;
-pub use host::{Host, ListedCapability, ServersOverview};
+pub use host::{Host, ListedCapability};
 pub use local::Tool;
 pub use sample::sample_server;
 pub use serde_json::{Value, json};

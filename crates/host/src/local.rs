@@ -38,7 +38,7 @@ pub type ArgumentValues = BTreeMap<String, String>;
 pub struct InProcessServer(Arc<InProcessServerParts>);
 
 /// The name and the capabilities of a local server.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct InProcessServerParts {
     name: String,
     instructions: Option<String>,
@@ -51,14 +51,8 @@ struct InProcessServerParts {
 impl InProcessServer {
     /// Creates a server without capabilities.
     pub fn new(name: &str) -> Self {
-        Self(Arc::new(InProcessServerParts {
-            name: name.to_owned(),
-            instructions: None,
-            relays: false,
-            tools: Vec::new(),
-            resources: Vec::new(),
-            prompts: Vec::new(),
-        }))
+        let name = name.to_owned();
+        Self(Arc::new(InProcessServerParts { name, ..InProcessServerParts::default() }))
     }
 
     /// Sets the instructions for the model.

@@ -107,14 +107,14 @@ impl Host {
         chosen: &PinFilter<'_>,
     ) -> Result<Vec<PinEntry>, HostError> {
         let pins = decisions.pins().await?;
-        let offers = self.fleet().catalogs(None);
+        let offers = self.fleet.catalogs(None);
         let mut rows = Vec::new();
-        for status in self.servers().servers.iter().filter(|status| !is_ours(status)) {
+        for status in self.servers().iter().filter(|status| !is_ours(status)) {
             let offered = offers.iter().find(|it| it.fleet_server.spec.name == status.spec.name);
             rows.extend(of_server(status, offered, &pins));
         }
         if let Some(server) = chosen.server
-            && !self.servers().servers.iter().any(|it| it.spec.name.as_str() == server)
+            && !self.servers().iter().any(|it| it.spec.name.as_str() == server)
         {
             return Err(HostError::NoServer(server.to_owned()));
         }
@@ -129,9 +129,9 @@ impl Host {
             status.state == ServerState::Connected
                 && server.is_none_or(|name| status.spec.name.as_str() == name)
         };
-        let servers = self.servers().servers;
+        let servers = self.servers();
         let all = servers.iter().filter(|status| connected(status));
-        let read = join_all(all.map(|status| refresh_lists(self.fleet(), &status.spec.name))).await;
+        let read = join_all(all.map(|status| refresh_lists(&self.fleet, &status.spec.name))).await;
         read.into_iter().filter_map(Result::err).collect()
     }
 
@@ -166,7 +166,14 @@ impl Host {
         decisions.pin(&pins).await?;
         self.gate().reload_pins().await?;
         for pin in &pins {
-            self.note_pin("definition-approved", pin, by);
+            let about = pin.capability.as_ref().map(|(kind, name)| CapabilityId {
+                server: pin.server.clone(),
+                kind: *kind,
+                name: name.as_str().into(),
+            });
+            let (server, by) = (string::encode(pin.server.as_str()), string::encode(by));
+            let detail = format!(r#"{{"server":{server},"digest":"{}","by":{by}}}"#, pin.digest);
+            self.gate().note("definition-approved", about.as_ref(), &detail);
         }
         Ok(pins.len())
     }
@@ -202,25 +209,13 @@ impl Host {
         Ok(forgotten)
     }
 
-    /// Writes to the journal who approved which definition.
-    fn note_pin(&self, kind: &str, pin: &Pin, by: &str) {
-        let about = pin.capability.as_ref().map(|(kind, name)| CapabilityId {
-            server: pin.server.clone(),
-            kind: *kind,
-            name: name.as_str().into(),
-        });
-        let (server, by) = (string::encode(pin.server.as_str()), string::encode(by));
-        let detail = format!(r#"{{"server":{server},"digest":"{}","by":{by}}}"#, pin.digest);
-        self.gate().note(kind, about.as_ref(), &detail);
-    }
-
     /// Builds a lock file of everything that is declared and offered now. Also returns the problems
     /// that prevent locking.
     pub fn build_lock_file(&self) -> (LockFile, Vec<String>) {
-        let offers = self.fleet().catalogs(None);
+        let offers = self.fleet.catalogs(None);
         let mut lock = LockFile::default();
         let mut problems = Vec::new();
-        for status in self.servers().servers.iter().filter(|status| !is_ours(status)) {
+        for status in self.servers().iter().filter(|status| !is_ours(status)) {
             let name = &status.spec.name;
             let offered = offers.iter().find(|it| it.fleet_server.spec.name == *name);
             match offered.filter(|it| !it.is_from_predecessor) {
@@ -229,7 +224,7 @@ impl Host {
                 None => problems.push(unknown(status)),
             }
         }
-        for state in self.pin_states() {
+        for state in self.gate().pin_statuses() {
             let held = matches!(state.status, PinStatus::Unapproved | PinStatus::Changed { .. });
             let digest = Digest::of(b""); // a refusal does not show the digest
             let capability = state.id.as_ref().map(|id| (id.kind, &*id.name));

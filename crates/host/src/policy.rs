@@ -23,7 +23,7 @@ impl Host {
     /// `None` if there is no such server.
     pub fn explain(&self, what: &CallHypothesis<'_>) -> Result<Option<CallExplanation>, HostError> {
         let (caller, port) = self.hypothetical_caller(what.profile, what.client)?;
-        self.gate().explain(what, &caller, &port).map_err(HostError::NoProfile)
+        Ok(self.gate().explain(what, &caller, &port)?)
     }
 }
 

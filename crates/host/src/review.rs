@@ -3,7 +3,7 @@
 
 pub use toolgate_findings::{Finding as TextFinding, FindingSeverity};
 use toolgate_findings::{find_across_servers, find_in_server};
-use toolgate_gate::{DecisionForecast, PinStatusEntry};
+use toolgate_gate::DecisionForecast;
 
 pub use toolgate_pins::PinStatus;
 
@@ -12,7 +12,7 @@ use crate::{Host, HostError};
 impl Host {
     /// Returns the findings in the texts of all servers, from their last known catalogs.
     pub fn text_findings(&self) -> Vec<TextFinding> {
-        let servers = self.servers().servers;
+        let servers = self.servers();
         let known: Vec<_> = servers
             .iter()
             .filter_map(|status| Some((&status.spec.name, &**status.catalog.as_ref()?)))
@@ -21,15 +21,10 @@ impl Host {
         alone.chain(find_across_servers(&known)).collect()
     }
 
-    /// Returns the pin status of all definitions.
-    pub fn pin_states(&self) -> Vec<PinStatusEntry> {
-        self.gate().pin_statuses()
-    }
-
     /// Returns what would be decided about every capability of a profile, for a client that can
     /// show forms.
     pub fn preview_decisions(&self, profile: &str) -> Result<Vec<DecisionForecast>, HostError> {
         let (caller, port) = self.hypothetical_caller(profile, "")?;
-        self.gate().forecast_decisions(&caller, &port).map_err(HostError::NoProfile)
+        Ok(self.gate().forecast_decisions(&caller, &port)?)
     }
 }

@@ -154,7 +154,10 @@ pub(crate) fn fleet_server(entry: &PlanEntry, place: usize) -> FleetServer {
         StartStatus::Ready => ServerState::NotStarted,
         StartStatus::Disabled => ServerState::Disabled,
         StartStatus::NeedsConsent => ServerState::Blocked(StartBlock {
-            hint: Some(consent_hint(&entry.spec.name)),
+            hint: Some(format!(
+                "run `toolgate consent {}` to review and allow it",
+                entry.spec.name
+            )),
             ..StartBlock::new(ErrorCode::ConsentNeeded, "needs consent")
         }),
         StartStatus::Blocked(block) => ServerState::Blocked(block.clone()),
@@ -170,8 +173,4 @@ pub(crate) fn fleet_server(entry: &PlanEntry, place: usize) -> FleetServer {
         }),
         ..FleetServer::from_spec(entry.spec.clone(), entry.origin.clone())
     }
-}
-
-fn consent_hint(server: &ServerName) -> String {
-    format!("run `toolgate consent {server}` to review and allow it")
 }

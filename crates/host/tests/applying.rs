@@ -49,7 +49,7 @@ async fn what_code_added_stays_and_what_files_say_is_taken_over() {
     let after = exposed(&host).await;
     assert!(after.contains(&"mine".to_owned()), "{after:?}");
     assert!(!after.iter().any(|name| name.starts_with("sample__")), "{after:?}");
-    let moved = host.servers().servers.into_iter().find(|it| it.spec.name.as_str() == "one");
+    let moved = host.servers().into_iter().find(|it| it.spec.name.as_str() == "one");
     assert_eq!(moved.unwrap().origin.line, 2, "the entry has moved");
 
     // A slip keeps what was there, and a file that cannot be read at all too.

@@ -40,7 +40,7 @@ async fn an_embedders_tool_passes_the_gate_under_its_bare_name() {
 async fn the_sample_stands_in_until_there_is_a_server() {
     let host = Host::builder().sample_if_empty().start().await.unwrap();
     host.wait_settled().await;
-    assert_eq!(host.servers().discovery, DiscoveryStatus::Completed);
+    assert_eq!(host.discovery(), DiscoveryStatus::Completed);
     let said = host.call("sample__echo", &json!({ "text": "hi" })).await.unwrap();
     assert_eq!(said["content"][0]["text"], "hi");
     let help = host.read("toolgate://sample/help").await.unwrap();
@@ -112,7 +112,7 @@ async fn a_file_that_is_named_is_read_and_its_diagnostics_harm_nobody() {
     let host = Host::builder().home(Home::at(dir.path().join("home"))).config(&file);
     let host = host.tool(double()).start().await.unwrap();
     host.wait_settled().await;
-    let servers = host.servers().servers;
+    let servers = host.servers();
     let standing: Vec<_> =
         servers.iter().map(|it| (it.spec.name.as_str(), it.state.as_str())).collect();
     assert_eq!(standing, [("embedder", "connected"), ("off", "disabled")]);
@@ -130,7 +130,7 @@ async fn an_idle_host_starts_a_server_only_to_examine_it() {
     };
     let builder = || Host::builder().helper(LaunchHelperProgram::none()).server(counting("a"));
     let host = builder().server(counting("b")).only_server("a").idle().start().await.unwrap();
-    let servers = host.servers().servers;
+    let servers = host.servers();
     let standing: Vec<_> =
         servers.iter().map(|it| (it.spec.name.as_str(), it.state.as_str())).collect();
     assert_eq!(standing, [("a", "not_started")]);

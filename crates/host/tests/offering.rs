@@ -30,7 +30,7 @@ async fn setup(folder: &Path, text: &str) -> Setup {
 }
 
 fn servers(host: &Host) -> Vec<String> {
-    host.servers().servers.iter().map(|status| status.spec.name.to_string()).collect()
+    host.servers().iter().map(|status| status.spec.name.to_string()).collect()
 }
 
 async fn tools(host: &Host) -> Vec<String> {

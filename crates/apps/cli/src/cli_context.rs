@@ -110,8 +110,7 @@ impl CliContext {
         if self.config.is_some() {
             return Ok(None);
         }
-        let created = ensure_user_config(&self.home, &own_program()?);
-        let created = created?;
+        let created = ensure_user_config(&self.home, &own_program()?)?;
         Ok(created.then(|| self.home.config_file()))
     }
 }

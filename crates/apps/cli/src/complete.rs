@@ -23,7 +23,10 @@ pub fn answer_shell() {
 
 /// Completes the names of declared servers.
 pub fn server_names() -> ArgValueCandidates {
-    candidates(|| Ok(servers_of(&PartialCommandLine::read()?.plan()?)))
+    candidates(|| {
+        let plan = PartialCommandLine::read()?.plan()?;
+        Ok(plan.entries.iter().map(|entry| entry.spec.name.to_string()).collect())
+    })
 }
 
 /// Completes the names of profiles.
@@ -56,10 +59,6 @@ fn candidates(names: fn() -> Result<Vec<String>>) -> ArgValueCandidates {
     ArgValueCandidates::new(move || {
         names().unwrap_or_default().into_iter().map(CompletionCandidate::new).collect()
     })
-}
-
-fn servers_of(plan: &Plan) -> Vec<String> {
-    plan.entries.iter().map(|entry| entry.spec.name.to_string()).collect()
 }
 
 /// The command line that is being completed.

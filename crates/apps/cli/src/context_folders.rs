@@ -3,7 +3,7 @@
 //! The context crate decides what to read and when. This module starts it, and restarts it when the
 //! configured folders change.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::time::sleep;
@@ -20,7 +20,7 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 /// Ingests the configured folders and follows their changes. Does not return while the gateway
 /// runs.
 pub async fn follow_folders(control: &ControlHandler) {
-    let mut receiver = control.context_settings();
+    let mut receiver = control.context_settings.subscribe();
     loop {
         let settings = receiver.borrow_and_update().clone();
         tokio::select! {
@@ -38,20 +38,17 @@ async fn ingest_folders(control: &ControlHandler, settings: &ContextSettings) {
     if settings.folders.is_empty() {
         return std::future::pending().await;
     }
-    let library = match control.local_context().shelf().open_or_create().await {
+    let library = match control.local_context.shelf.open_or_create().await {
         Ok(library) => library,
         Err(error) => {
             tracing::warn!(target: "toolgate::context", "{}", error_chain(&error));
             return sleep(RETRY_INTERVAL).await;
         }
     };
-    let trusted = settings.trusted.iter().map(|path| canonical(path)).collect();
+    // A folder that does not exist yet has no canonical path.
+    let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let trusted = settings.trusted.iter().map(canonical).collect();
     let options = IngestOptions { trusted, ..IngestOptions::default() };
     let ingest = Ingester::new(library, PdfReader::current()).with_options(options);
     keep_current(&ingest, &settings.folders).await;
-}
-
-/// Returns the canonical path, or the path unchanged if the folder does not exist yet.
-fn canonical(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

@@ -7,7 +7,6 @@
 
 mod approvals;
 mod checkup;
-mod compile_permission;
 mod config_finding;
 mod explanation;
 mod exposure;
@@ -31,7 +30,6 @@ pub use approvals::{
     no_call_error,
 };
 pub use checkup::{DoctorReport, ServerCheckup};
-pub use compile_permission::ResourceCompilePermission;
 pub use config_finding::ConfigFinding;
 pub use explanation::{ExplainedRuleJson, ExplanationJson, HypotheticalCallJson};
 pub use exposure::{
@@ -237,6 +235,17 @@ impl ControlResponse {
             Self::Failure(failure) => Err(failure),
         }
     }
+}
+
+/// Whether resources of a server may be compiled into the local context.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct ResourceCompilePermission {
+    /// Whether its resources may be compiled.
+    pub allowed: bool,
+    /// Whether its text is trusted.
+    pub trusted: bool,
+    /// Whether a project file declares it; such files cannot set either of these.
+    pub proposed: bool,
 }
 
 /// Information about the gateway that owns a home.

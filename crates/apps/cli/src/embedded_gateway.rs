@@ -61,7 +61,8 @@ impl<'a> EmbeddedGatewayOptions<'a> {
 
 /// A running host with its gateway and control handler.
 pub struct EmbeddedGateway {
-    control: ControlHandler,
+    /// The handler of control requests.
+    pub control: ControlHandler,
     gateway: Gateway,
     park: Option<Duration>,
     profile: Option<String>,
@@ -90,8 +91,7 @@ impl EmbeddedGateway {
             .inspect_err(|_| out::print_findings_summary(&findings, context.verbose))?;
         let (strict, park) = (options.strict, options.park);
         let operators = OperatorVerifier::of(&context.home, ClientProcesses::default());
-        let clients = operators.clients();
-        let gateway = build_gateway(&host, strict, park, clients);
+        let gateway = build_gateway(&host, strict, park, &operators.clients);
         let profile = options.profile.map(str::to_owned);
         let endpoint = options.endpoint;
         let control =
@@ -99,18 +99,13 @@ impl EmbeddedGateway {
         Ok(Arc::new(Self { control, gateway, park, profile }))
     }
 
-    /// Returns the handler of control requests.
-    pub fn control(&self) -> &ControlHandler {
-        &self.control
-    }
-
     /// Returns the gateway for a client. `strict` restricts it to one revision; without `profile`
     /// the client gets the default profile.
     pub fn gateway(&self, strict: Option<Revision>, profile: Option<&str>) -> Gateway {
         let gateway = match strict {
             Some(_) => {
-                let clients = self.control.operators().clients();
-                build_gateway(self.control.host(), strict, self.park, clients)
+                let ControlHandler { host, operators, .. } = &self.control;
+                build_gateway(host, strict, self.park, &operators.clients)
             }
             None => self.gateway.clone(),
         };
@@ -119,7 +114,7 @@ impl EmbeddedGateway {
 
     /// Stops every server.
     pub async fn close(&self) {
-        self.control.host().close().await;
+        self.control.host.close().await;
     }
 }
 
@@ -131,7 +126,7 @@ fn build_gateway(
 ) -> Gateway {
     let health_host = host.clone();
     let health = Arc::new(move || {
-        let servers = health_host.servers().servers;
+        let servers = health_host.servers();
         let up = servers.iter().filter(|status| status.state == ServerState::Connected).count();
         json!({ "declared": servers.len(), "connected": up })
     });

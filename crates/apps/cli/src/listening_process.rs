@@ -6,17 +6,8 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// A process that listens on a port.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PortOwnerProcess {
-    /// Its process id.
-    pub pid: u32,
-    /// The name of its program.
-    pub program: String,
-}
-
-/// Returns the process that listens on the port of this address.
-pub fn find(address: SocketAddr) -> Option<PortOwnerProcess> {
+/// Returns the program and the process id of the process that listens on the port of this address.
+pub fn find(address: SocketAddr) -> Option<(String, u32)> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].into_iter();
     let tables = tables.filter_map(|table| fs::read_to_string(table).ok());
     let sockets: Vec<String> =
@@ -38,7 +29,7 @@ fn listening_sockets(table: &str, port: u16) -> Vec<String> {
     table.lines().skip(1).filter_map(socket).collect()
 }
 
-fn process_with_socket(process: &Path, sockets: &[String]) -> Option<PortOwnerProcess> {
+fn process_with_socket(process: &Path, sockets: &[String]) -> Option<(String, u32)> {
     let pid = process.file_name()?.to_str()?.parse().ok()?;
     let mut descriptors = fs::read_dir(process.join("fd")).ok()?.flatten();
     descriptors.find(|descriptor| {
@@ -46,7 +37,7 @@ fn process_with_socket(process: &Path, sockets: &[String]) -> Option<PortOwnerPr
         sockets.iter().any(|socket| link.as_os_str() == socket.as_str())
     })?;
     let program = fs::read_to_string(process.join("comm")).unwrap_or_default();
-    Some(PortOwnerProcess { pid, program: program.trim().to_owned() })
+    Some((program.trim().to_owned(), pid))
 }
 
 #[cfg(test)]

@@ -23,7 +23,8 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The local context of a home. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct LocalContext {
-    shelf: LibraryHandle,
+    /// The handle of the library.
+    pub shelf: LibraryHandle,
     file: PathBuf,
     has_documents: Arc<AtomicBool>,
 }
@@ -32,11 +33,6 @@ impl LocalContext {
     /// Returns the local context of this run's home without opening it.
     pub fn of(context: &CliContext) -> Self {
         Self { shelf: context.shelf(), file: context.context_file(), has_documents: Arc::default() }
-    }
-
-    /// Returns the handle of the library.
-    pub fn shelf(&self) -> &LibraryHandle {
-        &self.shelf
     }
 
     /// Returns the server that offers it under these tool names.

@@ -61,8 +61,6 @@ impl From<&Plan> for OperatorRequirements {
 enum ProcessAncestry {
     /// Descends from no server and no client.
     Outside,
-    /// Is or descends from a managed server.
-    Server,
     /// Is or descends from this client.
     Client(PeerProcess),
     /// The process has ended, so its ancestors are unknown.
@@ -74,7 +72,8 @@ enum ProcessAncestry {
 /// Decides whether a requester is the operator.
 #[derive(Debug)]
 pub struct OperatorVerifier {
-    clients: ClientProcesses,
+    /// The processes of the connected clients.
+    pub clients: ClientProcesses,
     passphrase: OperatorPassphraseFile,
     /// Allows one verification at a time, because each is expensive.
     verify_lock: tokio::sync::Mutex<()>,
@@ -110,11 +109,6 @@ impl OperatorVerifier {
         Self { clients, passphrase, verify_lock: tokio::sync::Mutex::default() }
     }
 
-    /// Returns the processes of the connected clients.
-    pub fn clients(&self) -> &ClientProcesses {
-        &self.clients
-    }
-
     /// Returns true if a passphrase is set.
     pub fn has_passphrase(&self) -> bool {
         self.passphrase.is_set()
@@ -143,13 +137,7 @@ impl OperatorVerifier {
         rules: OperatorRequirements,
         requester: &ControlRequester,
     ) -> Result<OperatorIdentity> {
-        let position = self.position(requester);
-        if matches!(position, ProcessAncestry::Server) {
-            return Err(cli_error!(
-                ApprovalOperator,
-                "change refused: the request comes from a server process"
-            ));
-        }
+        let position = self.position(requester)?;
         if self.passphrase.is_set() {
             return self.check_passphrase(requester.passphrase.as_deref()).await;
         }
@@ -160,7 +148,7 @@ impl OperatorVerifier {
                 Ok(OperatorIdentity::ClientTerminal)
             }
             ProcessAncestry::Client(client) => Err(client_refusal(client)),
-            ProcessAncestry::Server | ProcessAncestry::Gone => Err(cli_error!(
+            ProcessAncestry::Gone => Err(cli_error!(
                 ApprovalOperator,
                 "change refused: the requesting process has ended and cannot be identified"
             )),
@@ -199,25 +187,27 @@ impl OperatorVerifier {
         }
     }
 
-    fn position(&self, requester: &ControlRequester) -> ProcessAncestry {
+    /// Returns the position of a requester, or an error if it is or descends from a managed server.
+    fn position(&self, requester: &ControlRequester) -> Result<ProcessAncestry> {
         if requester.is_this_process {
-            return ProcessAncestry::Outside;
+            return Ok(ProcessAncestry::Outside);
         }
         if !peer::SUPPORTED {
-            return ProcessAncestry::Unknown;
+            return Ok(ProcessAncestry::Unknown);
         }
         let (Some(process), Some(own)) = (requester.process, PeerProcess::current()) else {
-            return ProcessAncestry::Gone;
+            return Ok(ProcessAncestry::Gone);
         };
-        let Some(ancestors) = process.ancestors() else { return ProcessAncestry::Gone };
+        let Some(ancestors) = process.ancestors() else { return Ok(ProcessAncestry::Gone) };
         // Every descendant of this process is a server or part of one.
         if ancestors.contains(&own) {
-            return ProcessAncestry::Server;
+            let refusal = "change refused: the request comes from a server process";
+            return Err(cli_error!(ApprovalOperator, "{refusal}"));
         }
         let clients = self.clients.all();
         let line = std::iter::once(process).chain(ancestors);
         let client = line.into_iter().find(|process| clients.contains(process));
-        client.map_or(ProcessAncestry::Outside, ProcessAncestry::Client)
+        Ok(client.map_or(ProcessAncestry::Outside, ProcessAncestry::Client))
     }
 }
 
@@ -242,11 +232,10 @@ pub async fn authorize(context: &CliContext, plan: &Plan, change: &str) -> Resul
         return gateway.ask(&question).await.map(drop);
     }
     let operators = OperatorVerifier::of(&context.home, ClientProcesses::default());
-    let needed = operators.has_passphrase();
-    let requester = ControlRequester::this_process(if needed {
-        context.passphrase_input.passphrase()?
-    } else {
-        None
-    });
+    let passphrase = match operators.has_passphrase() {
+        true => context.passphrase_input.passphrase()?,
+        false => None,
+    };
+    let requester = ControlRequester::this_process(passphrase);
     operators.identify(OperatorRequirements::from(plan), &requester).await.map(drop)
 }

@@ -32,7 +32,7 @@ impl ConfigReloader {
             let requested = tokio::select! {
                 () = self.watch.changed() => false,
                 () = self.hangups.next() => true,
-                () = control.local_context().wait_for_change() => false,
+                () = control.local_context.wait_for_change() => false,
             };
             let reloaded = control.reload().await;
             print_reload(reloaded, requested);
@@ -85,10 +85,8 @@ fn summary(reloaded: &ReloadReport) -> String {
         parts.push("nothing changed".to_owned());
     }
     let wrong = reloaded.new_findings.iter().filter(|finding| finding.is_error()).count();
-    match wrong {
-        0 => {}
-        1 => parts.push("1 error".to_owned()),
-        more => parts.push(format!("{more} errors")),
+    if wrong > 0 {
+        parts.push(out::count(wrong as u64, "error"));
     }
     parts.join("; ")
 }

@@ -50,7 +50,7 @@ impl ServerAccess {
         let quiet = options.quiet;
         let embedded = EmbeddedGateway::open(context, options).await?;
         if !quiet {
-            out::print_findings_summary(&embedded.control().findings(), context.verbose);
+            out::print_findings_summary(&embedded.control.findings(), context.verbose);
         }
         Ok(Self::Embedded(embedded, context.passphrase_input.clone()))
     }
@@ -75,7 +75,7 @@ impl ServerAccess {
                 let needed = self.has_passphrase() && question.requires_operator();
                 let passphrase = if needed { input.passphrase()? } else { None };
                 let requester = ControlRequester::this_process(passphrase);
-                embedded.control().answer(question, &requester).await?
+                embedded.control.answer(question, &requester).await?
             }
         };
         serde_json::from_str(answer.get())
@@ -96,7 +96,7 @@ impl ServerAccess {
     pub fn has_passphrase(&self) -> bool {
         match self {
             Self::Attached(running) => running.info.passphrase,
-            Self::Embedded(embedded, _) => embedded.control().operators().has_passphrase(),
+            Self::Embedded(embedded, _) => embedded.control.operators.has_passphrase(),
         }
     }
 

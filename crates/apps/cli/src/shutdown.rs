@@ -8,31 +8,21 @@ use toolgate_host::ShutdownSignals;
 use crate::exit::{ErrorCode, Exit, OrFail as _, Result};
 use crate::out;
 
-/// Triggers the shutdown; dropping the last clone triggers it too.
-#[derive(Debug, Clone)]
-pub struct ShutdownTrigger(Arc<watch::Sender<bool>>);
-
-/// Waits for the shutdown. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct ShutdownSignal(watch::Receiver<bool>);
-
-/// Returns a connected trigger and signal.
-pub fn channel() -> (ShutdownTrigger, ShutdownSignal) {
-    let (sender, receiver) = watch::channel(false);
-    (ShutdownTrigger(Arc::new(sender)), ShutdownSignal(receiver))
-}
+/// The shutdown of this process or of a part of it. Cheap to clone; all clones share one state.
+#[derive(Debug, Clone, Default)]
+pub struct ShutdownSignal(Arc<watch::Sender<bool>>);
 
 /// Starts listening for the signals that end this process.
 pub fn signals() -> Result<ShutdownSignals> {
     ShutdownSignals::new().or_fail(ErrorCode::CliInternal, "cannot listen for signals")
 }
 
-/// Returns a trigger and a signal that the process's termination signals trigger as well. After the
-/// first one calls in flight may finish; the second one exits at once.
-pub fn on_signal() -> Result<(ShutdownTrigger, ShutdownSignal)> {
+/// Returns a signal that the process's termination signals trigger. After the first one calls in
+/// flight may finish; the second one exits at once.
+pub fn on_signal() -> Result<ShutdownSignal> {
     let mut signals = signals()?;
-    let (stop, ending) = channel();
-    let end = stop.clone();
+    let shutdown = ShutdownSignal::default();
+    let end = shutdown.clone();
     tokio::spawn(async move {
         signals.next().await;
         out::note("ending: calls in flight may finish; a second signal ends at once");
@@ -40,25 +30,23 @@ pub fn on_signal() -> Result<(ShutdownTrigger, ShutdownSignal)> {
         signals.next().await;
         std::process::exit(Exit::Interrupted as i32);
     });
-    Ok((stop, ending))
+    Ok(shutdown)
 }
 
-impl ShutdownTrigger {
+impl ShutdownSignal {
     /// Starts the shutdown.
     pub fn trigger(&self) {
         self.0.send_replace(true);
     }
-}
 
-impl ShutdownSignal {
     /// Waits until the shutdown starts.
-    pub async fn wait(mut self) {
-        // An error means that the last trigger was dropped, which is a shutdown too.
-        let _ = self.0.wait_for(|triggered| *triggered).await;
+    pub async fn wait(&self) {
+        // Cannot fail: the sender lives in `self`.
+        let _ = self.0.subscribe().wait_for(|triggered| *triggered).await;
     }
 
     /// Runs `work` until it completes or the shutdown starts.
-    pub async fn run_until_shutdown(self, work: impl Future<Output = ()>) {
+    pub async fn run_until_shutdown(&self, work: impl Future<Output = ()>) {
         tokio::select! {
             () = self.wait() => {}
             () = work => {}

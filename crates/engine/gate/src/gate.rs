@@ -14,8 +14,7 @@ use tokio::time::Instant;
 use toolgate_exposure::UriOwner;
 use toolgate_fleet::{Fleet, FleetApplyReport, FleetError, FleetServer, ServerLease, ServerStatus};
 use toolgate_model::{
-    ApprovalChannel, CapabilityId, CapabilityKind, DiscoveryStatus, GovernanceSettings, PoolScope,
-    ServerName,
+    ApprovalChannel, CapabilityKind, DiscoveryStatus, GovernanceSettings, PoolScope, ServerName,
 };
 use toolgate_session::{Interactor, OutboundRequest};
 use toolgate_wire::mcp_headers::ArgumentHeader;
@@ -340,11 +339,6 @@ impl Gate {
     /// for them it does not matter.
     fn is_settled_for(&self, caller: &Caller) -> bool {
         caller.revision.era() == Era::Legacy || self.fleet.discovery() == DiscoveryStatus::Completed
-    }
-
-    /// Returns the exposed name of a capability; `None` if the caller does not see it.
-    pub fn name_of(&self, caller: &Caller, id: &CapabilityId) -> Option<String> {
-        self.view(caller).names().name_of(id).map(str::to_owned)
     }
 
     /// Returns the URI under which the caller reads a resource of one server, listed or not; `None`

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::ArgumentValues;
-use super::handler::{BoxedHandler, HandlerError, handler};
+use super::handler::{BoxedHandler, MethodResult};
 
 /// The maximum number of values in one answer, by the protocol.
 const MOST: usize = 100;
@@ -52,28 +52,13 @@ impl Completion {
 
 /// The completion functions, by argument name.
 #[derive(Clone, Default)]
-pub(super) struct ArgumentCompleters(BTreeMap<String, BoxedHandler<CompletionRequest, Completion>>);
+pub(super) struct ArgumentCompleters(
+    pub(super) BTreeMap<String, BoxedHandler<CompletionRequest, Completion>>,
+);
 
 impl ArgumentCompleters {
-    pub(super) fn add<F, A, E>(&mut self, argument: &str, function: F)
-    where
-        F: Fn(CompletionRequest) -> A + Send + Sync + 'static,
-        A: Future<Output = Result<Completion, E>> + Send + 'static,
-        E: Into<HandlerError>,
-    {
-        self.0.insert(argument.to_owned(), handler(function));
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Completes an argument. Returns no values for an argument without a completion function.
-    pub(super) async fn complete(
-        &self,
-        argument: &str,
-        typed: CompletionRequest,
-    ) -> Result<Value, (i32, String)> {
+    pub(super) async fn complete(&self, argument: &str, typed: CompletionRequest) -> MethodResult {
         let completion = match self.0.get(argument) {
             Some(function) => function(typed).await.map_err(|fault| fault.error(argument))?,
             None => Completion::from(Vec::new()),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use toolgate_model::{CodedError, ErrorCode};
 
 /// An error of a resource, prompt or completion handler, reported to the client. (Errors of tools
@@ -20,15 +21,9 @@ pub enum HandlerError {
     Failed(String),
 }
 
-impl From<String> for HandlerError {
-    fn from(text: String) -> Self {
-        Self::Failed(text)
-    }
-}
-
-impl From<&str> for HandlerError {
-    fn from(text: &str) -> Self {
-        Self::Failed(text.to_owned())
+impl<T: Into<String>> From<T> for HandlerError {
+    fn from(text: T) -> Self {
+        Self::Failed(text.into())
     }
 }
 
@@ -52,6 +47,9 @@ impl HandlerError {
         (self.code().rpc(), message)
     }
 }
+
+/// The result of a method, or the code and message of an error.
+pub(super) type MethodResult<T = Value> = Result<T, (i32, String)>;
 
 /// A handler function with a boxed future.
 pub(super) type BoxedHandler<I, O> =

@@ -7,10 +7,8 @@ use toolgate_wire::{Frame, Revision, code, method};
 
 use super::client::InProcessConnection;
 use super::complete::ArgumentCompleters;
+use super::handler::MethodResult;
 use super::{ClientHandle, CompletionRequest, InProcessServerParts, ToolCall, string_arguments};
-
-/// The result of a method, or the code and message of an error.
-pub(super) type MethodResult = Result<Value, (i32, String)>;
 
 /// Answers one request.
 pub(super) async fn answer(
@@ -74,7 +72,7 @@ fn welcome(parts: &InProcessServerParts, params: &Value) -> Value {
 fn has_completions(parts: &InProcessServerParts) -> bool {
     let prompts = parts.prompts.iter().map(|it| &it.completers);
     let mut all = prompts.chain(parts.resources.iter().map(|it| &it.completers));
-    all.any(|completers| !completers.is_empty())
+    all.any(|completers| !completers.0.is_empty())
 }
 
 async fn call(
@@ -121,7 +119,7 @@ async fn complete(parts: &InProcessServerParts, params: &Value) -> MethodResult 
 fn find_completers<'p>(
     parts: &'p InProcessServerParts,
     about: &Value,
-) -> Result<&'p ArgumentCompleters, (i32, String)> {
+) -> MethodResult<&'p ArgumentCompleters> {
     let text = |key: &str| about[key].as_str().unwrap_or_default();
     let prompt = || parts.prompts.iter().find(|it| it.name == text("name"));
     let template = || parts.resources.iter().find(|it| it.is_template && it.uri == text("uri"));

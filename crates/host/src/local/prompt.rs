@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::complete::{ArgumentCompleters, Completion, CompletionRequest};
-use super::handler::{BoxedHandler, HandlerError, handler};
+use super::handler::{BoxedHandler, HandlerError, MethodResult, handler};
 use super::{ArgumentValues, string_arguments};
 
 /// One message of a prompt.
@@ -83,12 +83,12 @@ impl Prompt {
         A: Future<Output = Result<Completion, E>> + Send + 'static,
         E: Into<HandlerError>,
     {
-        self.completers.add(argument, function);
+        self.completers.0.insert(argument.to_owned(), handler(function));
         self
     }
 
     /// Creates the messages. Returns the result object of `prompts/get`.
-    pub(super) async fn get(&self, arguments: &Value) -> Result<Value, (i32, String)> {
+    pub(super) async fn get(&self, arguments: &Value) -> MethodResult {
         let filled = async {
             let given = string_arguments(arguments)?;
             if let Some(missing) = self.required().find(|name| !given.contains_key(*name)) {

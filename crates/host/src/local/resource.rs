@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::ArgumentValues;
 use super::complete::{ArgumentCompleters, Completion, CompletionRequest};
-use super::handler::{BoxedHandler, HandlerError, handler};
+use super::handler::{BoxedHandler, HandlerError, MethodResult, handler};
 use super::uri_pattern::UriTemplate;
 
 /// A text resource, or a template for resources: every URI that matches is a resource.
@@ -92,7 +92,7 @@ impl Resource {
         A: Future<Output = Result<Completion, E>> + Send + 'static,
         E: Into<HandlerError>,
     {
-        self.completers.add(variable, function);
+        self.completers.0.insert(variable.to_owned(), handler(function));
         self
     }
 
@@ -107,11 +107,7 @@ impl Resource {
     }
 
     /// Reads the resource with this URI. Returns the result object of `resources/read`.
-    pub(super) async fn read(
-        &self,
-        uri: &str,
-        values: ArgumentValues,
-    ) -> Result<Value, (i32, String)> {
+    pub(super) async fn read(&self, uri: &str, values: ArgumentValues) -> MethodResult {
         let text = (self.read)(values).await.map_err(|fault| fault.error(uri))?;
         let mut contents = json!({ "uri": uri, "text": text });
         if let Some(mime_type) = self.definition.get("mimeType") {

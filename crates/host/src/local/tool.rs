@@ -1,12 +1,11 @@
 //! Tools that are functions of this program.
 
 use std::fmt;
-use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::ClientHandle;
+use super::handler::{BoxedHandler, handler};
 
 /// The input of a tool's function.
 #[derive(Debug, Clone)]
@@ -68,15 +67,12 @@ impl ToolOutput {
     }
 }
 
-/// The function of a tool, with a boxed future.
-type ToolHandler = dyn Fn(ToolCall) -> BoxFuture<'static, Result<ToolOutput, String>> + Send + Sync;
-
 /// A tool of the embedding program.
 #[derive(Clone)]
 #[must_use]
 pub struct Tool {
     pub(super) definition: Value,
-    handler: Arc<ToolHandler>,
+    handler: BoxedHandler<ToolCall, ToolOutput>,
 }
 
 impl Tool {
@@ -109,11 +105,11 @@ impl Tool {
     {
         let definition =
             json!({ "name": name, "description": description, "inputSchema": input_schema });
-        let handler = move |call| -> BoxFuture<'static, Result<ToolOutput, String>> {
+        let handler = handler(move |call| {
             let answer = function(call);
-            Box::pin(async move { answer.await.map_err(|error| error.to_string()) })
-        };
-        Self { definition, handler: Arc::new(handler) }
+            async move { answer.await.map_err(|error| error.to_string()) }
+        });
+        Self { definition, handler }
     }
 
     /// Sets the title that is shown to users instead of the name.
@@ -161,7 +157,8 @@ impl Tool {
     pub(super) async fn run(&self, call: ToolCall) -> Value {
         match (self.handler)(call).await {
             Ok(output) => output.result(),
-            Err(text) => {
+            Err(error) => {
+                let text = error.to_string();
                 json!({ "content": [{ "type": "text", "text": text }], "isError": true })
             }
         }

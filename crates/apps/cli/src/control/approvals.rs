@@ -145,11 +145,11 @@ impl ApprovalControlRequest {
                 to_raw_json(&grants.iter().map(GrantJson::from).collect::<Vec<_>>())
             }
             Self::Revoke { id } => {
-                to_raw_json(&revoke(broker, &GrantSelector::Id(id.clone()), by).await?)
+                to_raw_json(&broker.revoke(&GrantSelector::Id(id.clone()), by).await?)
             }
             Self::RevokeServer { server } => {
-                let server = ServerName::new(server)?;
-                to_raw_json(&revoke(broker, &GrantSelector::Server(server), by).await?)
+                let server = GrantSelector::Server(ServerName::new(server)?);
+                to_raw_json(&broker.revoke(&server, by).await?)
             }
         }
     }
@@ -195,10 +195,6 @@ async fn settle(
     Err(no_call_error("decide about", id, &why))
 }
 
-async fn revoke(broker: &ApprovalBroker, which: &GrantSelector, by: &str) -> Result<u64> {
-    broker.revoke(which, by).await.map_err(CliError::from)
-}
-
 /// Returns the error of a request about a call that is not pending. `doing` is the attempted
 /// action, as in `cannot {doing} call`.
 pub fn no_call_error(doing: &str, id: &str, why: &str) -> CliError {
@@ -209,10 +205,11 @@ pub fn no_call_error(doing: &str, id: &str, why: &str) -> CliError {
 impl PendingCallJson {
     fn of(call: &PendingCall) -> Result<Self> {
         let bound = &call.binding;
-        let arguments = serde_json::from_slice(&call.arguments)
-            .or_fail(ErrorCode::StoreValue, "cannot parse the arguments")?;
+        let parse = |json: &_| {
+            let parsed = serde_json::from_slice::<Box<RawValue>>(json);
+            parsed.or_fail(ErrorCode::StoreValue, "cannot parse the arguments")
+        };
         let other_params = Some(&call.other_params).filter(|params| !params.is_empty());
-        let other_params = other_params.map(|params| serde_json::from_slice(params));
         Ok(Self {
             id: call.id.clone(),
             caller: bound.caller.clone(),
@@ -220,10 +217,8 @@ impl PendingCallJson {
             server: bound.tool.server.to_string(),
             tool: bound.tool.name.to_string(),
             kind: bound.tool.kind.to_string(),
-            arguments,
-            other_params: other_params
-                .transpose()
-                .or_fail(ErrorCode::StoreValue, "cannot parse the arguments")?,
+            arguments: parse(&call.arguments)?,
+            other_params: other_params.map(|params| parse(params)).transpose()?,
             digest: call.arguments_digest.to_string(),
             because: call.because.clone(),
             asked: rfc3339_from_time(call.asked_at),

@@ -146,7 +146,7 @@ pub struct ServerWithoutCatalog {
 impl ExposureReport {
     pub(super) fn of(host: &Host, profile: &str) -> Result<Self, HostError> {
         let exposure = host.exposure(profile)?;
-        let servers = host.servers().servers;
+        let servers = host.servers();
         let forecasts = host.preview_decisions(profile)?.into_iter();
         let decisions: HashMap<CapabilityId, _> =
             forecasts.map(|it| (it.id.clone(), DecisionJson::from(it))).collect();
@@ -165,14 +165,6 @@ impl ExposureReport {
             findings: exposure.findings.clone(),
         })
     }
-}
-
-/// Returns the exposure entries of one server.
-pub(super) fn rows_of_server<'e>(
-    exposure: &'e Exposure,
-    server: &str,
-) -> impl Iterator<Item = &'e ExposureEntry> {
-    exposure.entries.iter().filter(move |row| row.id.server.as_str() == server)
 }
 
 /// Returns the servers without a known catalog.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use toolgate_host::review::PinStatus;
+use toolgate_host::review::{PinStatus, TextFinding};
 use toolgate_host::{DEFAULT_PROFILE, DecisionForecast, Host, PinStatusEntry};
 
 use super::checkup::CheckupStep;
@@ -16,25 +16,18 @@ const MAX_NAMES: usize = 5;
 /// The pins, findings and decision forecasts of all servers.
 pub(super) struct ServerSafetyChecks {
     pins: Vec<PinStatusEntry>,
-    findings: BTreeMap<String, Vec<String>>,
+    findings: Vec<TextFinding>,
     forecasts: Vec<DecisionForecast>,
 }
 
 impl ServerSafetyChecks {
     pub(super) fn of(host: &Host) -> Self {
-        let mut findings: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for finding in host.text_findings() {
-            let server = finding.server.to_string();
-            let location = finding.capability.as_ref().map(|id| format!(" in {}", id.name));
-            let text = format!("{}{}", finding.code, location.unwrap_or_default());
-            let texts = findings.entry(server).or_default();
-            if !texts.contains(&text) {
-                texts.push(text);
-            }
+        Self {
+            pins: host.gate().pin_statuses(),
+            findings: host.text_findings(),
+            // The default profile always exists.
+            forecasts: host.preview_decisions(DEFAULT_PROFILE).unwrap_or_default(),
         }
-        // The default profile always exists.
-        let forecasts = host.preview_decisions(DEFAULT_PROFILE).unwrap_or_default();
-        Self { pins: host.pin_states(), findings, forecasts }
     }
 
     /// Returns the steps of one server. A step without data is left out.
@@ -67,11 +60,18 @@ impl ServerSafetyChecks {
     }
 
     fn findings(&self, server: &str) -> Option<CheckupStep> {
-        let found = self.findings.get(server)?;
+        let mut found = Vec::new();
+        for finding in self.findings.iter().filter(|it| it.server.as_str() == server) {
+            let location = finding.capability.as_ref().map(|id| format!(" in {}", id.name));
+            let text = format!("{}{}", finding.code, location.unwrap_or_default());
+            if !found.contains(&text) {
+                found.push(text);
+            }
+        }
         let hint =
             "read these texts before you use the server; see docs/reference/untrusted-text.md";
-        let found = join_names(found.clone());
-        Some(CheckupStep::new("findings", true, found, Some(hint.to_owned())))
+        (!found.is_empty())
+            .then(|| CheckupStep::new("findings", true, join_names(found), Some(hint.to_owned())))
     }
 
     fn decisions(&self, server: &str) -> Option<CheckupStep> {

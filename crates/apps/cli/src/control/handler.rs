@@ -1,15 +1,15 @@
 //! Answers control requests about one host.
 
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
-use toolgate_host::approvals::ApprovalBroker;
 use toolgate_host::{
-    ConfigSources, FleetApplyReport, Host, ServerName, ServerState, ServerStatus, Setup, json,
+    ConfigScope, ConfigSources, FleetApplyReport, Host, ServerName, ServerState, ServerStatus,
+    Setup, json,
 };
 use toolgate_model::ContextSettings;
 
@@ -25,16 +25,19 @@ use crate::suggest;
 
 /// Answers control requests about one host, and reloads its config files.
 pub struct ControlHandler {
-    host: Host,
+    /// The host.
+    pub host: Host,
     options: ConfigSources,
     /// The config as last read. A reload holds the lock, so that there is only one at a time.
     setup: tokio::sync::Mutex<Setup>,
-    findings: RwLock<Arc<[ConfigFinding]>>,
+    findings: watch::Sender<Arc<[ConfigFinding]>>,
     endpoint: Option<String>,
-    local_context: LocalContext,
-    /// The settings of the local context.
-    context_settings: watch::Sender<ContextSettings>,
-    operators: OperatorVerifier,
+    /// The local context.
+    pub local_context: LocalContext,
+    /// The settings of the local context, which change with the files.
+    pub context_settings: watch::Sender<ContextSettings>,
+    /// The verifier of operators.
+    pub operators: OperatorVerifier,
 }
 
 /// The result of reloading the config files.
@@ -67,7 +70,7 @@ impl ControlHandler {
         local_context: LocalContext,
         operators: OperatorVerifier,
     ) -> Self {
-        let findings = RwLock::new(config_findings(&setup).into());
+        let findings = watch::Sender::new(config_findings(&setup).into());
         let context_settings = watch::Sender::new(setup.plan().settings.context.clone());
         let setup = setup.into();
         Self {
@@ -82,35 +85,15 @@ impl ControlHandler {
         }
     }
 
-    /// Returns the verifier of operators.
-    pub fn operators(&self) -> &OperatorVerifier {
-        &self.operators
-    }
-
     /// Identifies the requester as the operator, or returns why it is refused.
     pub async fn identify(&self, requester: &ControlRequester) -> Result<OperatorIdentity> {
         let rules = OperatorRequirements::from(self.setup.lock().await.plan());
         self.operators.identify(rules, requester).await
     }
 
-    /// Returns the local context.
-    pub fn local_context(&self) -> &LocalContext {
-        &self.local_context
-    }
-
-    /// Returns a receiver of the local context's settings, which changes with the files.
-    pub fn context_settings(&self) -> watch::Receiver<ContextSettings> {
-        self.context_settings.subscribe()
-    }
-
-    /// Returns the host.
-    pub fn host(&self) -> &Host {
-        &self.host
-    }
-
     /// Returns the findings about the config files.
     pub fn findings(&self) -> Arc<[ConfigFinding]> {
-        self.findings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.findings.borrow().clone()
     }
 
     /// Returns every file whose change requires a reload, whether it exists or not.
@@ -139,7 +122,7 @@ impl ControlHandler {
         let (before, now) = (self.findings(), config_findings(&setup));
         let is_new = |it: &&ConfigFinding| !before.iter().any(|old| old.text == it.text);
         let new_findings = now.iter().filter(is_new).cloned().collect();
-        self.set_findings(now);
+        self.findings.send_replace(now.into());
         let blocked = self.blocked(&applied);
         let settings_changed = settings != setup.plan().settings;
         Ok(ReloadReport { applied, settings_changed, blocked, new_findings })
@@ -148,7 +131,7 @@ impl ControlHandler {
     fn blocked(&self, applied: &FleetApplyReport) -> Vec<(ServerName, String)> {
         let touched =
             |name: &ServerName| applied.added.contains(name) || applied.changed.contains(name);
-        let servers = self.host.servers().servers.into_iter();
+        let servers = self.host.servers().into_iter();
         let reason = |status: ServerStatus| match status.state {
             ServerState::Blocked(block) => Some((status.spec.name, block.to_string())),
             _ => None,
@@ -165,11 +148,7 @@ impl ControlHandler {
         if !findings.iter().any(|finding| finding.text == text) {
             findings.push(ConfigFinding::error(text));
         }
-        self.set_findings(findings);
-    }
-
-    fn set_findings(&self, findings: Vec<ConfigFinding>) {
-        *self.findings.write().unwrap_or_else(PoisonError::into_inner) = findings.into();
+        self.findings.send_replace(findings.into());
     }
 
     /// Answers a request with JSON. Requests that change something are refused unless the requester
@@ -218,7 +197,7 @@ impl ControlHandler {
                 self.check_profile(profile).await?;
                 self.wait_settled(*wait_ms).await;
                 let exposure = self.host.exposure(profile)?;
-                let servers = self.host.servers().servers;
+                let servers = self.host.servers();
                 let all =
                     servers.iter().map(|status| ServerCapabilityInventory::of(&exposure, status));
                 to_raw_json(&all.collect::<Vec<_>>())
@@ -233,13 +212,17 @@ impl ControlHandler {
             }
             ControlRequest::Uri { server, uri } => to_raw_json(&self.host.uri_for(server, uri)),
             ControlRequest::Compile { server } => {
-                let servers = self.host.servers().servers;
+                let servers = self.host.servers();
                 let status = servers.iter().find(|status| status.spec.name.as_str() == server);
                 let status = status.ok_or_else(|| self.unknown_server(server))?;
-                to_raw_json(&ResourceCompilePermission::of(status))
+                to_raw_json(&ResourceCompilePermission {
+                    allowed: status.spec.compile,
+                    trusted: status.spec.trust,
+                    proposed: status.origin.scope == ConfigScope::Project,
+                })
             }
             ControlRequest::Doctor { server } => {
-                let mut servers = self.host.servers().servers;
+                let mut servers = self.host.servers();
                 if let Some(name) = server {
                     servers.retain(|status| status.spec.name.as_str() == name);
                     if servers.is_empty() {
@@ -249,7 +232,10 @@ impl ControlHandler {
                 to_raw_json(&checkup::check_servers(&self.host, &servers, &self.findings()).await)
             }
             ControlRequest::Standings => to_raw_json(&definition_statuses(&self.host)),
-            ControlRequest::Approvals { asked } => asked.answer(self.broker()?, &by).await,
+            ControlRequest::Approvals { asked } => {
+                let missing = || cli_error!(CliInternal, "this host does not store approvals");
+                asked.answer(self.host.gate().approvals().ok_or_else(missing)?, &by).await
+            }
             ControlRequest::Untaint { caller } => {
                 let cleared = self.host.gate().clear_taint(caller.as_deref());
                 let detail = serde_json::json!({ "callers": cleared, "by": by }).to_string();
@@ -266,14 +252,13 @@ impl ControlHandler {
             }
             ControlRequest::Keys { asked } => {
                 let gate = self.host.gate();
-                let keys = gate.keys();
-                let keys = keys.ok_or_else(|| {
-                    cli_error!(CliInternal, "this host does not store access keys")
-                })?;
+                let missing = || cli_error!(CliInternal, "this host does not store access keys");
+                let keys = gate.keys().ok_or_else(missing)?;
                 asked.answer(keys, |kind, detail| gate.note(kind, None, detail)).await
             }
             ControlRequest::Reconsider { server } => {
-                to_raw_json(&self.reload_for_server(server).await?)
+                self.reload().await?;
+                to_raw_json(&self.setup.lock().await.entry(server).is_ok())
             }
         }
     }
@@ -289,17 +274,6 @@ impl ControlHandler {
     fn journal_change(&self, change: &str, operator: OperatorIdentity) {
         let detail = json!({ "change": change, "by": operator.journal_name() }).to_string();
         self.host.gate().note("operator", None, &detail);
-    }
-
-    fn broker(&self) -> Result<&ApprovalBroker> {
-        let broker = self.host.gate().approvals().map(|broker| &**broker);
-        broker.ok_or_else(|| cli_error!(CliInternal, "this host does not store approvals"))
-    }
-
-    /// Reloads the files with the current consents. Returns true if they declare this server.
-    async fn reload_for_server(&self, server: &str) -> Result<bool> {
-        self.reload().await?;
-        Ok(self.setup.lock().await.entry(server).is_ok())
     }
 
     fn gateway_info(&self) -> RunningGatewayInfo {
@@ -318,7 +292,7 @@ impl ControlHandler {
     }
 
     fn unknown_server(&self, server: &str) -> CliError {
-        let servers = self.host.servers().servers;
+        let servers = self.host.servers();
         suggest::unknown_server_error(
             server,
             servers.iter().map(|status| status.spec.name.as_str()),

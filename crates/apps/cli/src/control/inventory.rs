@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use toolgate_host::{
-    CapabilityId, CapabilityKind, Exposure, ExposureEntry, ServerState, ServerStatus, Visibility,
+    CapabilityId, CapabilityKind, Exposure, ServerState, ServerStatus, Visibility,
 };
 
-use super::exposure;
 use crate::exit::{CliError, ErrorCode, Result, cli_error};
 use crate::suggest::did_you_mean;
 
@@ -58,21 +57,28 @@ pub struct CapabilityInventoryEntry {
 impl ServerCapabilityInventory {
     pub(super) fn of(exposure: &Exposure, status: &ServerStatus) -> Self {
         let catalog = status.catalog.as_ref();
-        let server = status.spec.name.as_str();
-        let rows: HashMap<_, _> =
-            exposure::rows_of_server(exposure, server).map(|row| (&row.id, row)).collect();
+        let server = &status.spec.name;
+        let rows = exposure.entries.iter().filter(|row| row.id.server == *server);
+        let rows: HashMap<_, _> = rows.map(|row| (&row.id, row)).collect();
         let entries = |kind: CapabilityKind| {
             let definitions = catalog.into_iter().flat_map(|catalog| catalog.definitions(kind));
             let entries = definitions.filter_map(|definition| {
-                let (server, name) = (status.spec.name.clone(), definition.name.clone());
-                let row = rows.get(&CapabilityId { server, kind, name });
-                let definition = serde_json::from_slice(&definition.raw).ok()?;
-                Some(CapabilityInventoryEntry::of(definition, row.copied()?))
+                let (server, name) = (server.clone(), definition.name.clone());
+                let row = rows.get(&CapabilityId { server, kind, name })?;
+                Some(CapabilityInventoryEntry {
+                    name: row.id.name.to_string(),
+                    alias: row.alias.as_deref().map(str::to_owned),
+                    // A capability that rules always deny keeps its name, so that the gate records
+                    // the denial.
+                    exposed: row.exposed.as_deref().map(str::to_owned),
+                    hidden: (row.visibility == Visibility::Hidden).then(|| row.because.to_string()),
+                    definition: serde_json::from_slice(&definition.raw).ok()?,
+                })
             });
             entries.collect()
         };
         Self {
-            server: server.to_owned(),
+            server: server.to_string(),
             state: status.state.as_str().to_owned(),
             reason: reason_with_hint(&status.state),
             protocol: catalog.map(|catalog| catalog.protocol.to_string()),
@@ -122,19 +128,6 @@ impl ServerCapabilityInventory {
 }
 
 impl CapabilityInventoryEntry {
-    fn of(definition: Box<RawValue>, row: &ExposureEntry) -> Self {
-        let hidden = row.visibility == Visibility::Hidden;
-        Self {
-            name: row.id.name.to_string(),
-            alias: row.alias.as_deref().map(str::to_owned),
-            // A capability that rules always deny keeps its name, so that the gate records the
-            // denial.
-            exposed: row.exposed.as_deref().map(str::to_owned),
-            hidden: hidden.then(|| row.because.to_string()),
-            definition,
-        }
-    }
-
     /// Returns the exposed name, or an error if the profile hides the capability.
     pub fn exposed_name(&self) -> Result<&str> {
         let hidden = || {

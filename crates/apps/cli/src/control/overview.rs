@@ -76,10 +76,9 @@ pub struct OfferCounts {
 
 impl ServersReport {
     pub(super) fn of(host: &Host, findings: &[ConfigFinding]) -> Self {
-        let overview = host.servers();
         Self {
-            discovery: Some(overview.discovery),
-            servers: overview.servers.iter().map(ServerRow::from_status).collect(),
+            discovery: Some(host.discovery()),
+            servers: host.servers().iter().map(ServerRow::from_status).collect(),
             notes: exposure_notes(host),
             findings: findings.to_vec(),
         }

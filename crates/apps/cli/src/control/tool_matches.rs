@@ -42,7 +42,7 @@ impl ToolMatches {
     ) -> Result<Self, HostError> {
         let found = host.search(profile, query, limit).await?;
         let found = found.into_iter().map(ToolMatch::from).collect();
-        Ok(Self { found, unknown: unknown_servers(&host.servers().servers) })
+        Ok(Self { found, unknown: unknown_servers(&host.servers()) })
     }
 }
 

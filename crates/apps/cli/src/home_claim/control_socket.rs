@@ -28,7 +28,7 @@ pub async fn serve_control_socket(
     embedded: &Arc<EmbeddedGateway>,
     shutdown: &ShutdownSignal,
 ) {
-    let Some(listener) = &claim.listener else { return shutdown.clone().wait().await };
+    let Some(listener) = &claim.listener else { return shutdown.wait().await };
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -50,7 +50,7 @@ pub async fn serve_control_socket(
                 }
             },
             Some(_) = connections.join_next() => {}
-            () = shutdown.clone().wait() => break,
+            () = shutdown.wait() => break,
         }
     }
     while connections.join_next().await.is_some() {}
@@ -110,7 +110,7 @@ async fn serve_connection(
         Ok(ControlOpening::Ask(ControlEnvelope { question, passphrase })) => {
             let requester = ControlRequester::peer(process, passphrase);
             tokio::select! {
-                outcome = embedded.control().answer(&question, &requester) => outcome.into(),
+                outcome = embedded.control.answer(&question, &requester) => outcome.into(),
                 () = shutdown.wait() => {
                     ControlResponse::from(Err(cli_error!(GatewayUnreachable, "the gateway is shutting down")))
                 }
@@ -137,10 +137,10 @@ async fn admit(
     requester: &ControlRequester,
 ) -> Result<()> {
     if operator {
-        return embedded.control().identify(requester).await.map(|_| ());
+        return embedded.control.identify(requester).await.map(|_| ());
     }
     if let Some(client) = requester.process.and_then(|relay| relay.starter()) {
-        embedded.control().operators().clients().record(client);
+        embedded.control.operators.clients.record(client);
     }
     Ok(())
 }

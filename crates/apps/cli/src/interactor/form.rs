@@ -50,12 +50,11 @@ pub struct FormChoice {
 pub fn fields(schema: &Value) -> Vec<FormField> {
     let required: Vec<_> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let properties = schema["properties"].as_object().into_iter().flatten();
     let field = |(key, property): (&String, &Value)| FormField {
         key: key.clone(),
         title: property["title"].as_str().unwrap_or(key).to_owned(),
-        description: text(&property["description"]),
+        description: property["description"].as_str().unwrap_or_default().to_owned(),
         kind: kind(property),
         default: property.get("default").cloned(),
         required: required.contains(&key.as_str()),

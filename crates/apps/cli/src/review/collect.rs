@@ -54,7 +54,8 @@ impl UsageCollector {
                 CallCounts { bad_arguments: 1, ..one }
             }
             EntryEvent::Decided(call) => {
-                self.count_reason(call.effect, &call.because);
+                let (key, rest) = ((call.effect, call.because.clone()), (call.effect, REST.into()));
+                *counted(&mut self.reasons, key, rest) += 1;
                 match call.effect {
                     Effect::Allow => CallCounts { allowed: 1, ..one },
                     Effect::Ask => CallCounts { asked: 1, ..one },
@@ -98,11 +99,6 @@ impl UsageCollector {
         if counts != one {
             self.count(entry, &counts, micros);
         }
-    }
-
-    fn count_reason(&mut self, effect: Effect, because: &str) {
-        let key = (effect, because.to_owned());
-        *counted(&mut self.reasons, key, (effect, REST.to_owned())) += 1;
     }
 
     fn count_note(&mut self, entry: &JournalEntry, kind: &str, detail: &str) {

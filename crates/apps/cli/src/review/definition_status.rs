@@ -18,42 +18,33 @@ pub struct ServerDefinitionStatus {
     /// The number of findings of low, medium and high severity.
     pub findings: [u64; 3],
     /// The codes of these findings, each once.
-    pub codes: Vec<String>,
+    pub codes: BTreeSet<String>,
 }
 
 /// Returns for every server how many definitions changed since their approval, and the findings in
 /// its texts.
 pub fn definition_statuses(host: &Host) -> Vec<ServerDefinitionStatus> {
-    let mut statuses: BTreeMap<_, _> = host
-        .servers()
-        .servers
-        .iter()
-        .map(|status| {
-            let (server, known) = (status.spec.name.to_string(), status.catalog.is_some());
-            let status_of = ServerDefinitionStatus { server, known, ..Default::default() };
-            (status.spec.name.clone(), (status_of, BTreeSet::new()))
-        })
-        .collect();
-    for state in host.pin_states() {
+    let servers = host.servers().into_iter().map(|status| {
+        let (server, known) = (status.spec.name.to_string(), status.catalog.is_some());
+        (status.spec.name, ServerDefinitionStatus { server, known, ..Default::default() })
+    });
+    let mut statuses: BTreeMap<_, _> = servers.collect();
+    for state in host.gate().pin_statuses() {
         let changed = matches!(state.status, PinStatus::Changed { .. });
-        if let Some((status, _)) = statuses.get_mut(&state.server).filter(|_| changed) {
+        if let Some(status) = statuses.get_mut(&state.server).filter(|_| changed) {
             status.changed += 1;
         }
     }
     for finding in host.text_findings() {
-        if let Some((status, codes)) = statuses.get_mut(&finding.server) {
+        if let Some(status) = statuses.get_mut(&finding.server) {
             let severity = match finding.severity {
                 FindingSeverity::Low => 0,
                 FindingSeverity::Medium => 1,
                 FindingSeverity::High => 2,
             };
             status.findings[severity] += 1;
-            codes.insert(finding.code.as_str());
+            status.codes.insert(finding.code.to_string());
         }
     }
-    let with_codes = |(status, codes): (ServerDefinitionStatus, BTreeSet<&str>)| {
-        let codes = codes.into_iter().map(str::to_owned).collect();
-        ServerDefinitionStatus { codes, ..status }
-    };
-    statuses.into_values().map(with_codes).collect()
+    statuses.into_values().collect()
 }

@@ -14,7 +14,7 @@ const STEPS: u64 = 16;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Histogram {
     counts: BTreeMap<u16, u64>,
-    count: u64,
+    pub(crate) count: u64,
     largest: u64,
 }
 
@@ -31,10 +31,6 @@ impl Histogram {
         }
         self.count += other.count;
         self.largest = self.largest.max(other.largest);
-    }
-
-    pub(crate) fn count(&self) -> u64 {
-        self.count
     }
 
     /// Returns a percentile, or none if the histogram is empty.

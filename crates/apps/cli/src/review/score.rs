@@ -88,7 +88,7 @@ fn success(counts: &CallCounts) -> RawHealthScorePart {
 /// Scores the recent latency. A doubled latency costs half of the part.
 fn latency(server: &ServerStats) -> RawHealthScorePart {
     let (lately, before) = server.recent_and_past_latency();
-    let p95 = |of: &Histogram| of.percentile(95).filter(|_| of.count() >= FEW);
+    let p95 = |of: &Histogram| of.percentile(95).filter(|_| of.count >= FEW);
     let (Some(now), Some(then)) = (p95(&lately), p95(before)) else {
         return (None, format!("fewer than {FEW} recent or past calls"));
     };
@@ -128,7 +128,8 @@ fn findings(standing: &ServerDefinitionStatus) -> RawHealthScorePart {
         return (None, "definitions unknown".to_owned());
     }
     let [light, medium, heavy] = standing.findings;
-    let detail = match &standing.codes[..] {
+    let codes: Vec<_> = standing.codes.iter().map(String::as_str).collect();
+    let detail = match &codes[..] {
         [] => "none".to_owned(),
         codes => format!("{} ({})", light + medium + heavy, codes.join(", ")),
     };

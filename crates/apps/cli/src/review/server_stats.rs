@@ -51,18 +51,12 @@ impl ServerStats {
         let hour = ms / HOUR;
         if self.recent.back().is_none_or(|(last, _)| *last < hour) {
             self.recent.push_back((hour, Histogram::default()));
-            self.forget(hour);
+            while let Some((_, old)) = self.recent.pop_front_if(|(old, _)| *old + LATELY <= hour) {
+                self.past.merge(&old);
+            }
         }
         if let Some((_, histogram)) = self.recent.back_mut() {
             histogram.add(micros);
-        }
-    }
-
-    fn forget(&mut self, now: u64) {
-        while self.recent.front().is_some_and(|(hour, _)| hour + LATELY <= now) {
-            if let Some((_, histogram)) = self.recent.pop_front() {
-                self.past.merge(&histogram);
-            }
         }
     }
 

@@ -126,7 +126,7 @@ fn every_part_counts_as_documented() {
     let standing = ServerDefinitionStatus {
         changed: 1,
         findings: [1, 1, 1],
-        codes: vec!["overrides".into()],
+        codes: ["overrides".into()].into(),
         ..known("files")
     };
     let score = score(&items, standing);
@@ -175,7 +175,7 @@ fn eventful() -> UsageReport {
     let evil = ServerDefinitionStatus {
         changed: 1,
         findings: [0, 1, 0],
-        codes: vec!["overrides".into()],
+        codes: ["overrides".into()].into(),
         ..known("evil")
     };
     collector.report(&[known("files"), known("quiet"), evil])

@@ -16,7 +16,6 @@ use crate::embedded_gateway::EmbeddedGateway;
 use crate::exit::{CliError, ErrorCode, Exit, OrFail as _, Result};
 use crate::interactor::CAPABILITIES;
 use crate::operator::ControlRequester;
-use crate::shutdown::{self, ShutdownSignal, ShutdownTrigger};
 
 /// Longer than any call: the gateway decides how long a call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -29,7 +28,6 @@ const PIPE_CAPACITY: usize = 256 * 1024;
 pub struct GatewayClientSession {
     session: Session,
     interactor: Arc<dyn Interactor>,
-    shutdown: ShutdownSignal,
     notifications: watch::Receiver<NotificationCounts>,
 }
 
@@ -71,7 +69,7 @@ impl GatewayClientSession {
         let (to_client, from_gateway) = duplex(PIPE_CAPACITY);
         // If a passphrase is set, this session has none and counts as a client.
         let is_operator =
-            embedded.control().identify(&ControlRequester::this_process(None)).await.is_ok();
+            embedded.control.identify(&ControlRequester::this_process(None)).await.is_ok();
         let gateway = embedded.gateway(None, Some(profile)).for_operator(is_operator);
         tokio::spawn(async move {
             let never = std::future::pending();
@@ -87,19 +85,17 @@ impl GatewayClientSession {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let (stop, shutdown) = shutdown::channel();
         let (counts, notifications) = watch::channel(NotificationCounts::default());
-        let name = ServerName::new("toolgate")?;
         let options = SessionOptions {
-            server: name,
+            server: ServerName::new("toolgate")?,
             timeouts: ServerTimeouts::calls(CALL_TIMEOUT),
             capabilities: CAPABILITIES.into(),
             default_interactor: interactor.clone(),
-            event_handler: Arc::new(SessionObserver { stop, counts }),
+            event_handler: Arc::new(SessionObserver(counts)),
             era: Some(Era::Legacy),
         };
         let session = Session::on_lines(reader, writer, options).await?;
-        Ok(Self { session, interactor, shutdown, notifications })
+        Ok(Self { session, interactor, notifications })
     }
 
     /// Sends a request and returns its result. `server` is the server it concerns, for error
@@ -126,7 +122,9 @@ impl GatewayClientSession {
     pub async fn close(&self) {
         self.session.close().await;
         // A gateway that no longer answers must not keep this process alive.
-        let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.shutdown.clone().wait()).await;
+        let mut notifications = self.notifications.clone();
+        let ended = notifications.wait_for(|counts| counts.ended);
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, ended).await;
     }
 }
 
@@ -154,21 +152,18 @@ fn error_from_rpc(server: &str, error: &RpcError<'_>) -> CliError {
 }
 
 /// Counts notifications and signals the end of the session, also by being dropped with it.
-struct SessionObserver {
-    stop: ShutdownTrigger,
-    counts: watch::Sender<NotificationCounts>,
-}
+struct SessionObserver(watch::Sender<NotificationCounts>);
 
 impl SessionEventHandler for SessionObserver {
     fn on_list_changed(&self, kind: CapabilityKind) {
         if kind == CapabilityKind::Resource {
-            self.counts.send_modify(|counts| counts.list_changes += 1);
+            self.0.send_modify(|counts| counts.list_changes += 1);
         }
     }
 
     fn on_notification(&self, frame: Frame) {
         if frame.is(method::RESOURCES_UPDATED) {
-            self.counts.send_modify(|counts| counts.resource_updates += 1);
+            self.0.send_modify(|counts| counts.resource_updates += 1);
         }
         tracing::debug!(
             target: "toolgate::session",
@@ -178,7 +173,6 @@ impl SessionEventHandler for SessionObserver {
     }
 
     fn on_ended(&self, _reason: &str) {
-        self.counts.send_modify(|counts| counts.ended = true);
-        self.stop.trigger();
+        self.0.send_modify(|counts| counts.ended = true);
     }
 }

@@ -64,7 +64,7 @@ pub async fn run(context: &CliContext, options: &ServeArgs) -> Result<Exit> {
         None => return Err(home_taken_error(context).await),
     };
     let listener = bind(address).await?;
-    let (stop, ending) = shutdown::on_signal()?;
+    let ending = shutdown::on_signal()?;
     let address = listener.local_addr().unwrap_or(address);
     let endpoint = format!("http://{address}/mcp");
     if let Some(created) = context.ensure_config()? {
@@ -84,8 +84,8 @@ pub async fn run(context: &CliContext, options: &ServeArgs) -> Result<Exit> {
     announce(context, &embedded, address, &endpoint);
     let clients = async {
         let gateway = embedded.gateway(None, None);
-        let served = gateway.serve_http(listener, ending.clone().wait()).await;
-        stop.trigger();
+        let served = gateway.serve_http(listener, ending.wait()).await;
+        ending.trigger();
         served
     };
     run_gateway(&embedded, Some(&claim), reloading, &ending, clients).await?;
@@ -104,11 +104,11 @@ pub(super) async fn run_gateway<T>(
 ) -> T {
     let attached = async {
         let Some(claim) = claim else { return };
-        let follows = context_folders::follow_folders(embedded.control());
-        let follows = ending.clone().run_until_shutdown(follows);
+        let follows = context_folders::follow_folders(&embedded.control);
+        let follows = ending.run_until_shutdown(follows);
         tokio::join!(home_claim::serve_control_socket(claim, embedded, ending), follows);
     };
-    let reloads = ending.clone().run_until_shutdown(reloading.run(embedded.control()));
+    let reloads = ending.run_until_shutdown(reloading.run(&embedded.control));
     let (served, (), ()) = tokio::join!(clients, attached, reloads);
     embedded.close().await;
     served
@@ -136,7 +136,7 @@ async fn bind(address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
             let by = match listening_process::find(address) {
-                Some(holder) => format!("by {} (process {})", holder.program, holder.pid),
+                Some((program, pid)) => format!("by {program} (process {pid})"),
                 None => "by another process".to_owned(),
             };
             cli_error!(GatewayPort, "cannot listen on {address}: the port is used {by}")
@@ -163,9 +163,9 @@ async fn home_taken_error(context: &CliContext) -> CliError {
 fn announce(context: &CliContext, embedded: &EmbeddedGateway, address: SocketAddr, endpoint: &str) {
     // The gateway serves even if stdout is closed.
     let _ = out::line(endpoint);
-    let control = embedded.control();
+    let control = &embedded.control;
     out::print_findings_summary(&control.findings(), context.verbose);
-    let servers = control.host().servers().servers;
+    let servers = control.host.servers();
     let (built_in, declared): (Vec<_>, Vec<_>) =
         servers.iter().partition(|status| status.origin.file.is_none());
     let idle = declared.iter().all(|status| !status.spec.enabled);
@@ -189,7 +189,7 @@ fn announce(context: &CliContext, embedded: &EmbeddedGateway, address: SocketAdd
              use the gateway; set `posture = \"governed\"` to require a key",
         );
     }
-    let guarantee = control.host().guarantee();
+    let guarantee = control.host.guarantee();
     if guarantee < TreeGuarantee::Namespace {
         out::remark(&guarantee.to_string());
     }

@@ -27,7 +27,7 @@ const FIRST_START_TIMEOUT: Duration = Duration::from_secs(10);
 /// Keeps running after the client has left: until the definitions of new servers are stored, so
 /// that the next run lists them at once, and as long as other clients are attached.
 async fn linger(embedded: &EmbeddedGateway, claim: Option<&HomeClaim>) {
-    let _ = timeout(FIRST_START_TIMEOUT, embedded.control().host().wait_discovered()).await;
+    let _ = timeout(FIRST_START_TIMEOUT, embedded.control.host.wait_discovered()).await;
     if let Some(claim) = claim {
         claim.wait_for_detach().await;
     }
@@ -71,17 +71,17 @@ pub async fn run(
     };
     let reloading = ConfigReloader::new(&context.setup_options()?)?;
     let embedded = EmbeddedGateway::open(context, gateway_options).await?;
-    out::print_findings_summary(&embedded.control().findings(), context.verbose);
-    let (stop, ending) = shutdown::on_signal()?;
+    out::print_findings_summary(&embedded.control.findings(), context.verbose);
+    let ending = shutdown::on_signal()?;
     // The client must not approve its own calls.
     if let Some(client) = PeerProcess::current().and_then(|own| own.starter()) {
-        embedded.control().operators().clients().record(client);
+        embedded.control.operators.clients.record(client);
     }
     let client = async {
         let gateway = embedded.gateway(None, None);
-        let served = gateway.serve_lines(stdin(), stdout(), ending.clone().wait()).await;
-        ending.clone().run_until_shutdown(linger(&embedded, claim.as_ref())).await;
-        stop.trigger();
+        let served = gateway.serve_lines(stdin(), stdout(), ending.wait()).await;
+        ending.run_until_shutdown(linger(&embedded, claim.as_ref())).await;
+        ending.trigger();
         served
     };
     run_gateway(&embedded, claim.as_ref(), reloading, &ending, client).await?;

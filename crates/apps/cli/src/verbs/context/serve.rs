@@ -47,10 +47,10 @@ pub async fn run(context: &CliContext, options: &ContextServeArgs) -> Result<Exi
     // The context server connects at once, and a client's first list must contain its tools.
     host.wait_settled().await;
     let gateway = Gateway::new(host.gate().clone(), Options::default());
-    let (stop, ending) = shutdown::on_signal()?;
+    let ending = shutdown::on_signal()?;
     let gateway = gateway.with_default_profile(context.profile.as_deref());
     let served = gateway.serve_lines(stdin(), stdout(), ending.wait()).await;
-    stop.trigger();
+    ending.trigger();
     host.close().await;
     served?;
     Ok(Exit::Done)

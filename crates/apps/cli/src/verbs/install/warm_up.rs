@@ -29,11 +29,11 @@ pub async fn start_servers_once(context: &CliContext) {
             return;
         }
     };
-    let host = embedded.control().host();
+    let host = &embedded.control.host;
     let spinner = Spinner::new("starting the servers once to discover their tools");
     let _ = timeout(LIMIT, host.wait_discovered()).await;
     drop(spinner);
-    let unknown = host.servers().servers.into_iter().filter(|status| {
+    let unknown = host.servers().into_iter().filter(|status| {
         status.spec.enabled && status.catalog.is_none() && status.origin.file.is_some()
     });
     let unknown: Vec<_> = unknown.map(|status| status.spec.name.to_string()).collect();
