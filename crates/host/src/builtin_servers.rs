@@ -153,21 +153,14 @@ impl BuiltinServers {
         let locked = self.lock.as_ref().filter(|_| member.built_in.is_none());
         let may_start =
             member.initial_state == ServerState::NotStarted || member.has_unset_variable;
-        match locked.and_then(|lock| lock.check_server(&member.spec)).filter(|_| may_start) {
-            Some(refused) => {
-                let reason = format!("{}, and this gateway is frozen", refused.text);
-                let block = StartBlock {
-                    hint: Some("run `toolgate lock` to update the lock file".into()),
-                    ..StartBlock::new(ErrorCode::PinLockMismatch, reason)
-                };
-                FleetServer {
-                    initial_state: ServerState::Blocked(block),
-                    has_unset_variable: false,
-                    ..member
-                }
-            }
-            None => member,
-        }
+        let refused = locked.and_then(|lock| lock.check_server(&member.spec));
+        let Some(refused) = refused.filter(|_| may_start) else { return member };
+        let reason = format!("{}, and this gateway is frozen", refused.text);
+        let initial_state = ServerState::Blocked(StartBlock {
+            hint: Some("run `toolgate lock` to update the lock file".into()),
+            ..StartBlock::new(ErrorCode::PinLockMismatch, reason)
+        });
+        FleetServer { initial_state, has_unset_variable: false, ..member }
     }
 
     /// Returns the settings of the gate: naming, profiles and exposure.

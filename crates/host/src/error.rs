@@ -1,5 +1,7 @@
 //! Errors of the host.
 
+use std::error::Error;
+
 use toolgate_config::ConfigError;
 use toolgate_gate::GateError;
 use toolgate_journal::JournalError;
@@ -84,4 +86,20 @@ impl CodedError for HostError {
             _ => None,
         }
     }
+}
+
+/// Returns the message of an error followed by those of its sources, joined with `: `. A source is
+/// skipped if the text already ends with its message.
+pub fn error_chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let reason = error.to_string();
+        if !text.ends_with(&reason) {
+            text.push_str(": ");
+            text.push_str(&reason);
+        }
+        cause = error.source();
+    }
+    text
 }

@@ -27,7 +27,7 @@ pub struct Host {
     builtin_servers: Arc<BuiltinServers>,
     guarantee: TreeGuarantee,
     caller: Arc<Caller>,
-    interactor: Arc<dyn Interactor>,
+    pub(crate) interactor: Arc<dyn Interactor>,
 }
 
 /// One capability as listed, under its exposed name.
@@ -72,14 +72,14 @@ impl Host {
         &self,
         profile: &str,
         client: &str,
-    ) -> Result<(Arc<Caller>, Arc<dyn Interactor>), HostError> {
+    ) -> Result<Arc<Caller>, HostError> {
         let client = Client { name: client.to_owned(), ..Client::default() };
         let id = CallerId::fresh();
         let profile = self.gate.choose_profile(Some(profile), &client)?;
         let capabilities = Bytes::from_static(br#"{"elicitation":{}}"#);
         let revision = Revision::LATEST_LEGACY;
         let caller = Caller::new(id, client, revision, capabilities, self.interactor.clone());
-        Ok((Arc::new(caller.with_profile(profile)), self.interactor.clone()))
+        Ok(Arc::new(caller.with_profile(profile)))
     }
 
     /// Returns the gate, for programs that create their own callers.

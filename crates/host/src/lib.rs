@@ -50,7 +50,7 @@ pub mod session;
 mod setup;
 
 pub use builder::HostBuilder;
-pub use error::HostError;
+pub use error::{HostError, error_chain};
 pub use host::{Host, ListedCapability};
 pub use local::Tool;
 pub use sample::sample_server;

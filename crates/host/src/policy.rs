@@ -22,8 +22,8 @@ impl Host {
     /// Explains what would be decided about a call, with everything for and against it. Returns
     /// `None` if there is no such server.
     pub fn explain(&self, what: &CallHypothesis<'_>) -> Result<Option<CallExplanation>, HostError> {
-        let (caller, port) = self.hypothetical_caller(what.profile, what.client)?;
-        Ok(self.gate().explain(what, &caller, &port)?)
+        let caller = self.hypothetical_caller(what.profile, what.client)?;
+        Ok(self.gate().explain(what, &caller, &self.interactor)?)
     }
 }
 

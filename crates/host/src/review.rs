@@ -24,7 +24,7 @@ impl Host {
     /// Returns what would be decided about every capability of a profile, for a client that can
     /// show forms.
     pub fn preview_decisions(&self, profile: &str) -> Result<Vec<DecisionForecast>, HostError> {
-        let (caller, port) = self.hypothetical_caller(profile, "")?;
-        Ok(self.gate().forecast_decisions(&caller, &port)?)
+        let caller = self.hypothetical_caller(profile, "")?;
+        Ok(self.gate().forecast_decisions(&caller, &self.interactor)?)
     }
 }

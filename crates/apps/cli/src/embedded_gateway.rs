@@ -89,14 +89,12 @@ impl EmbeddedGateway {
         let host = start_host(setup.clone(), &options, &local_context)
             .await
             .inspect_err(|_| out::print_findings_summary(&findings, context.verbose))?;
-        let (strict, park) = (options.strict, options.park);
+        let EmbeddedGatewayOptions { strict, park, profile, endpoint, .. } = options;
         let operators = OperatorVerifier::of(&context.home, ClientProcesses::default());
         let gateway = build_gateway(&host, strict, park, &operators.clients);
-        let profile = options.profile.map(str::to_owned);
-        let endpoint = options.endpoint;
         let control =
             ControlHandler::new(host, setup, setup_options, endpoint, local_context, operators);
-        Ok(Arc::new(Self { control, gateway, park, profile }))
+        Ok(Arc::new(Self { control, gateway, park, profile: profile.map(str::to_owned) }))
     }
 
     /// Returns the gateway for a client. `strict` restricts it to one revision; without `profile`

@@ -1,12 +1,12 @@
 //! The error type that every verb returns, and its report.
 
-use std::error::Error;
 use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolgate_model::CodedError;
 
+pub use toolgate_host::error_chain;
 pub use toolgate_model::{ErrorCode, Exit};
 
 use crate::out;
@@ -108,20 +108,4 @@ impl<T, E: Display> OrFail<T> for Result<T, E> {
     fn or_fail(self, code: ErrorCode, what: impl Display) -> Result<T> {
         self.map_err(|error| CliError::new(code, format!("{what}: {error}")))
     }
-}
-
-/// Returns the message of an error followed by those of its sources, joined with `: `. A source is
-/// skipped if the text already ends with its message.
-pub fn error_chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let reason = error.to_string();
-        if !text.ends_with(&reason) {
-            text.push_str(": ");
-            text.push_str(&reason);
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -76,9 +76,7 @@ pub fn data(bytes: &[u8]) -> Result<()> {
     let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     written.map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => CliError::broken_pipe(),
-        _ => {
-            cli_error!(CliWrite, "cannot write to standard output: {error}")
-        }
+        _ => cli_error!(CliWrite, "cannot write to standard output: {error}"),
     })
 }
 

@@ -2,10 +2,10 @@
 //! library or an empty result.
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use toolgate_host::error_chain;
 use toolgate_library::Library;
 use toolgate_reading::terms;
 
@@ -127,21 +127,6 @@ impl PassageSearchResult {
     pub(crate) fn to_json(&self, query: &str) -> Value {
         json!({ "query": query, "passages": self.passages, "notice": self.notice() })
     }
-}
-
-/// Returns the message of an error and its causes, joined by ": ". A cause that the message already
-/// contains at its end is not repeated.
-pub(crate) fn error_chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let message = cause.to_string();
-        if !text.ends_with(&message) {
-            text = format!("{text}: {message}");
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// Describes an error and its causes, for a model.

@@ -15,10 +15,10 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, sleep_until};
+use toolgate_host::error_chain;
 
 use crate::error::ContextError;
 use crate::ingest::{IngestProgress, IngestReport, IngestRoot, Ingester, folders};
-use crate::service::error_chain;
 
 /// A change is processed once nothing else has changed for this long.
 const QUIET: Duration = Duration::from_millis(300);

@@ -91,7 +91,10 @@ impl Prompt {
     pub(super) async fn get(&self, arguments: &Value) -> MethodResult {
         let filled = async {
             let given = string_arguments(arguments)?;
-            if let Some(missing) = self.required().find(|name| !given.contains_key(*name)) {
+            let arguments = self.definition["arguments"].as_array().into_iter().flatten();
+            let required = arguments.filter(|it| it["required"] == true);
+            let mut names = required.filter_map(|it| it["name"].as_str());
+            if let Some(missing) = names.find(|name| !given.contains_key(*name)) {
                 return Err(HandlerError::Invalid(format!("the argument `{missing}` is missing")));
             }
             (self.fill)(given).await
@@ -100,11 +103,5 @@ impl Prompt {
         let to_json = |it: PromptMessage| json!({ "role": it.role, "content": { "type": "text", "text": it.text } });
         let messages: Vec<_> = messages.into_iter().map(to_json).collect();
         Ok(json!({ "description": self.definition["description"], "messages": messages }))
-    }
-
-    fn required(&self) -> impl Iterator<Item = &str> {
-        let arguments = self.definition["arguments"].as_array().into_iter().flatten();
-        let required = arguments.filter(|it| it["required"] == true);
-        required.filter_map(|it| it["name"].as_str())
     }
 }

@@ -33,13 +33,8 @@ where
         match Frame::parse(line, &MessageLimits::default()) {
             Ok(frame) => handle_frame(&parts, &link, &running, frame),
             Err(error) => {
-                let id = error.id().map(|id| id.raw().to_owned());
-                link.send(build::error_response(
-                    id.as_deref(),
-                    error.code(),
-                    &error.to_string(),
-                    None,
-                ));
+                let (id, text) = (error.id().map(|id| id.raw().to_owned()), error.to_string());
+                link.send(build::error_response(id.as_deref(), error.code(), &text, None));
             }
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use toolgate_config::PlanEntry;
 use toolgate_model::{
     CapabilityId, CapabilityKind, Diagnostic, DiagnosticSeverity, ErrorCode, Origin, ServerName,
 };
@@ -37,7 +36,11 @@ pub async fn check(setup: &Setup) -> Result<PolicyCheckReport, HostError> {
         for kind in CapabilityKind::ALL {
             offered.extend(saved.catalog.definitions(kind).iter().map(|definition| {
                 let id = CapabilityId { server: name.clone(), kind, name: definition.name.clone() };
-                let tags = tags(entry, &id, &definition.raw);
+                // The tags as the gate computes them.
+                let tags = match kind {
+                    CapabilityKind::Tool => entry.spec.tool_tags(&id.name, &definition.raw),
+                    _ => entry.spec.server_tags(),
+                };
                 (id, tags)
             }));
         }
@@ -63,14 +66,6 @@ pub async fn check(setup: &Setup) -> Result<PolicyCheckReport, HostError> {
 
 fn place(origin: &Origin) -> (Option<&std::path::PathBuf>, u32, u32) {
     (origin.file.as_deref(), origin.line, origin.column)
-}
-
-/// Returns the tags of a capability, as the gate computes them.
-fn tags(entry: &PlanEntry, id: &CapabilityId, definition: &[u8]) -> Vec<String> {
-    match id.kind {
-        CapabilityKind::Tool => entry.spec.tool_tags(&id.name, definition),
-        _ => entry.spec.server_tags(),
-    }
 }
 
 fn bad_rule_diagnostic(bad: InvalidRule) -> Diagnostic {

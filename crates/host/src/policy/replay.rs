@@ -93,7 +93,13 @@ impl<'a> PolicyReplay<'a> {
         entry: &JournalEntry,
         decided: &DecidedCall,
     ) -> ReplayOutcome {
-        let Some(was) = PastDecision::of(decided) else { return ReplayOutcome::NoRule };
+        let (reason, headless) = DecisionReasonKind::parse(&decided.because);
+        let granted = decided.because.starts_with(GRANTED);
+        if reason == DecisionReasonKind::Other && !granted {
+            return ReplayOutcome::NoRule;
+        }
+        // The rules said `ask`, even if no person could be asked.
+        let was = if headless { Effect::Ask } else { decided.effect };
         let Some(declared) = self.plan.entry(&id.server) else { return ReplayOutcome::Gone };
         let selection = &declared.spec.selection;
         let approval = match id.kind {
@@ -111,11 +117,11 @@ impl<'a> PolicyReplay<'a> {
         };
         let trusted = Origin { scope, ..declared.origin.clone() };
         let facts = PolicyFacts {
-            grant: was.granted.then_some(decided.because.as_str()),
+            grant: granted.then_some(decided.because.as_str()),
             trust: declared.spec.trust.then_some(&trusted),
             approval: approval.map(|approval| (approval, &declared.origin)),
             read_only: decided.read_only,
-            tainted: was.tainted,
+            tainted: reason == DecisionReasonKind::Taint,
             destructive: has_tag_word(&decided.tags, "destructive"),
             ..PolicyFacts::default()
         };
@@ -145,34 +151,12 @@ impl<'a> PolicyReplay<'a> {
         };
         let outcome =
             DecisionOutcome::of(&self.governance, now.effect, now.reason.is_explicit(), &asker);
-        if outcome.effect() == was.effect {
+        if outcome.effect() == was {
             return ReplayOutcome::Same;
         }
         let (now, now_because) = (outcome.effect(), now.reason.to_string());
-        let (was, was_because) = (was.effect, decided.because.clone());
+        let was_because = decided.because.clone();
         let otherwise = ChangedDecision { id, was, was_because, now, outcome, now_because };
         ReplayOutcome::Changed(Box::new(otherwise))
-    }
-}
-
-/// The recorded decision of a call.
-struct PastDecision {
-    effect: Effect,
-    granted: bool,
-    tainted: bool,
-}
-
-impl PastDecision {
-    /// Returns `None` if no rule decided the call.
-    fn of(decided: &DecidedCall) -> Option<Self> {
-        let (reason, headless) = DecisionReasonKind::parse(&decided.because);
-        let granted = decided.because.starts_with(GRANTED);
-        // The rules said `ask`, even if no person could be asked.
-        let effect = if headless { Effect::Ask } else { decided.effect };
-        (reason != DecisionReasonKind::Other || granted).then_some(Self {
-            effect,
-            granted,
-            tainted: reason == DecisionReasonKind::Taint,
-        })
     }
 }

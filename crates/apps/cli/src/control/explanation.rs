@@ -1,7 +1,7 @@
 //! Explanation of the decision about one hypothetical call, with all rules that match it.
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::policy::{CallExplanation, CallHypothesis, RuleExplanation};
+use toolgate_host::policy::{CallHypothesis, RuleExplanation};
 use toolgate_host::{CapabilityId, CapabilityKind, Host, HostError, ServerName};
 
 /// A call to be explained, which is not made.
@@ -79,11 +79,7 @@ impl ExplanationJson {
             profile: &call.profile,
             arguments: call.arguments.as_bytes(),
         };
-        Ok(host.explain(&hypothesis)?.map(|it| Self::new(&id, it)))
-    }
-
-    fn new(id: &CapabilityId, it: CallExplanation) -> Self {
-        Self {
+        let explanation = host.explain(&hypothesis)?.map(|it| Self {
             server: id.server.to_string(),
             kind: id.kind.as_str().to_owned(),
             name: id.name.to_string(),
@@ -96,7 +92,8 @@ impl ExplanationJson {
             read_only: it.read_only,
             offered: it.is_offered,
             hidden: it.hidden,
-        }
+        });
+        Ok(explanation)
     }
 }
 

@@ -150,11 +150,9 @@ impl ExposureReport {
         let forecasts = host.preview_decisions(profile)?.into_iter();
         let decisions: HashMap<CapabilityId, _> =
             forecasts.map(|it| (it.id.clone(), DecisionJson::from(it))).collect();
-        let line = |row: &ExposureEntry| ExposureRowJson {
-            decision: decisions.get(&row.id).cloned(),
-            ..ExposureRowJson::from(row)
-        };
-        let mut lines: Vec<_> = exposure.entries.iter().map(line).collect();
+        let rows = exposure.entries.iter();
+        let mut lines: Vec<_> =
+            rows.map(|row| ExposureRowJson::of(row, decisions.get(&row.id).cloned())).collect();
         lines.extend(servers.iter().filter(|it| is_unusable(&it.state)).flat_map(unusable_rows));
         lines.sort_by(|a, b| (&a.server, &a.kind, &a.name).cmp(&(&b.server, &b.kind, &b.name)));
         Ok(Self {
@@ -188,23 +186,23 @@ fn is_unusable(state: &ServerState) -> bool {
 
 fn unusable_rows(status: &ServerStatus) -> Vec<ExposureRowJson> {
     let because = format!("its server is {} ({})", status.state.as_str(), status.origin);
-    let line = |kind: CapabilityKind, name: &str, raw: &[u8]| ExposureRowJson {
-        server: status.spec.name.to_string(),
-        kind: kind.as_str().to_owned(),
-        name: name.to_owned(),
-        because: because.clone(),
-        tokens: tokens(raw),
-        ..ExposureRowJson::default()
-    };
     let definitions = CapabilityKind::ALL.into_iter().flat_map(|kind| {
         let known = status.catalog.iter().flat_map(move |catalog| catalog.definitions(kind));
         known.map(move |definition| (kind, definition))
     });
-    definitions.map(|(kind, it)| line(kind, &it.name, &it.raw)).collect()
+    let rows = definitions.map(|(kind, definition)| ExposureRowJson {
+        server: status.spec.name.to_string(),
+        kind: kind.as_str().to_owned(),
+        name: definition.name.to_string(),
+        because: because.clone(),
+        tokens: tokens(&definition.raw),
+        ..ExposureRowJson::default()
+    });
+    rows.collect()
 }
 
-impl From<&ExposureEntry> for ExposureRowJson {
-    fn from(row: &ExposureEntry) -> Self {
+impl ExposureRowJson {
+    fn of(row: &ExposureEntry, decision: Option<DecisionJson>) -> Self {
         Self {
             server: row.id.server.to_string(),
             kind: row.id.kind.as_str().to_owned(),
@@ -216,7 +214,7 @@ impl From<&ExposureEntry> for ExposureRowJson {
             because: row.because.to_string(),
             tags: row.tags.clone(),
             tokens: row.tokens,
-            decision: None,
+            decision,
         }
     }
 }

@@ -79,8 +79,8 @@ impl ServerSafetyChecks {
         let mut counts: BTreeMap<_, usize> = BTreeMap::new();
         own.for_each(|it| *counts.entry(it.outcome.effect()).or_default() += 1);
         let all: usize = counts.values().sum();
-        let parts = counts.iter().map(|(effect, count)| format!("{count} {effect}"));
-        let parts: Vec<_> = parts.collect();
+        let parts: Vec<_> =
+            counts.iter().map(|(effect, count)| format!("{count} {effect}")).collect();
         let hint = "run `toolgate exposure` to see the rule behind each decision";
         (all > 0)
             .then(|| CheckupStep::new("decisions", true, parts.join(", "), Some(hint.to_owned())))

@@ -107,9 +107,8 @@ pub async fn answer(
             let rows = host.pins(&decisions, &chosen).await?;
             let seen = entries_digest(&rows).to_string();
             let suspicious = host.text_findings();
-            let line =
-                |row: PinEntry| PinJson { findings: findings(&row, &suspicious), ..row.into() };
-            to_raw_json(&PinReport { lines: rows.into_iter().map(line).collect(), seen, problems })
+            let lines = rows.into_iter().map(|row| PinJson::of(row, &suspicious)).collect();
+            to_raw_json(&PinReport { lines, seen, problems })
         }
         PinRequest::Approve { server, name, seen } => {
             let chosen = PinFilter { server: Some(server), name: name.as_deref() };
@@ -140,8 +139,9 @@ fn findings(row: &PinEntry, all: &[TextFinding]) -> Vec<String> {
     all.iter().filter(is_about_row).map(ToString::to_string).collect()
 }
 
-impl From<PinEntry> for PinJson {
-    fn from(row: PinEntry) -> Self {
+impl PinJson {
+    fn of(row: PinEntry, suspicious: &[TextFinding]) -> Self {
+        let findings = findings(&row, suspicious);
         let (kind, name) = match row.capability {
             Some((kind, name)) => (kind.to_string(), name),
             None => ("instructions".to_owned(), String::new()),
@@ -156,7 +156,7 @@ impl From<PinEntry> for PinJson {
             by: row.by,
             pinned_at: row.pinned_at.map(rfc3339_from_time),
             changes: row.changes.into_iter().map(PinChangeJson::from).collect(),
-            findings: Vec::new(),
+            findings,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Results of a tool search: the stable shape of `search --json`.
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::{Host, HostError, ToolSearchHit};
+use toolgate_host::{Host, HostError};
 use toolgate_wire::scan;
 
 use super::ServerWithoutCatalog;
@@ -40,23 +40,18 @@ impl ToolMatches {
         query: &str,
         limit: usize,
     ) -> Result<Self, HostError> {
-        let found = host.search(profile, query, limit).await?;
-        let found = found.into_iter().map(ToolMatch::from).collect();
-        Ok(Self { found, unknown: unknown_servers(&host.servers()) })
-    }
-}
-
-impl From<ToolSearchHit> for ToolMatch {
-    fn from(found: ToolSearchHit) -> Self {
-        let about = scan::member_text(&found.definition, "description").unwrap_or_default();
-        let about = about.trim().lines().next().unwrap_or_default().to_owned();
-        Self {
-            server: found.id.server.to_string(),
-            name: found.id.name.to_string(),
-            exposed: found.exposed,
-            score: found.score,
-            why: found.why.iter().map(ToString::to_string).collect(),
-            about,
-        }
+        let hits = host.search(profile, query, limit).await?;
+        let found = hits.into_iter().map(|hit| {
+            let about = scan::member_text(&hit.definition, "description").unwrap_or_default();
+            ToolMatch {
+                server: hit.id.server.to_string(),
+                name: hit.id.name.to_string(),
+                exposed: hit.exposed,
+                score: hit.score,
+                why: hit.why.iter().map(ToString::to_string).collect(),
+                about: about.trim().lines().next().unwrap_or_default().to_owned(),
+            }
+        });
+        Ok(Self { found: found.collect(), unknown: unknown_servers(&host.servers()) })
     }
 }

@@ -28,7 +28,8 @@ const PIPE_CAPACITY: usize = 256 * 1024;
 pub struct GatewayClientSession {
     session: Session,
     interactor: Arc<dyn Interactor>,
-    notifications: watch::Receiver<NotificationCounts>,
+    /// The counts of notifications outside any request.
+    pub notifications: watch::Receiver<NotificationCounts>,
 }
 
 /// Counts of the notifications that arrived outside any request. Counters need constant space, and
@@ -111,11 +112,6 @@ impl GatewayClientSession {
             (MessageKind::Failure, Some(error)) => Err(error_from_rpc(server, &error)),
             _ => Ok(answer),
         }
-    }
-
-    /// Returns a receiver of the counts of notifications outside any request.
-    pub fn notifications(&self) -> watch::Receiver<NotificationCounts> {
-        self.notifications.clone()
     }
 
     /// Closes the session and waits, for a limited time, until everything sent is received.

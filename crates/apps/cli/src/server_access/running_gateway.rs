@@ -76,11 +76,8 @@ impl RunningGateway {
         }
         let (reader, mut writer) = connect(&self.socket).await.map_err(unreachable_error)?;
         let profile = profile.map(str::to_owned);
-        send_opening(
-            &mut writer,
-            &ControlOpening::Mcp { protocol, profile, operator, passphrase: None },
-        )
-        .await?;
+        let opening = ControlOpening::Mcp { protocol, profile, operator, passphrase: None };
+        send_opening(&mut writer, &opening).await?;
         Ok((reader, writer))
     }
 }
@@ -91,11 +88,8 @@ async fn send_request(
     passphrase: Option<String>,
 ) -> Result<Box<RawValue>> {
     let (reader, mut writer) = connect(socket).await.map_err(unreachable_error)?;
-    send_opening(
-        &mut writer,
-        &ControlOpening::Ask(ControlEnvelope { question: question.clone(), passphrase }),
-    )
-    .await?;
+    let envelope = ControlEnvelope { question: question.clone(), passphrase };
+    send_opening(&mut writer, &ControlOpening::Ask(envelope)).await?;
     let mut line = String::new();
     BufReader::new(reader).read_line(&mut line).await.map_err(unreachable_error)?;
     serde_json::from_str::<ControlResponse>(&line)

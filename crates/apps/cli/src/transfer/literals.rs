@@ -201,14 +201,8 @@ fn replace_headers_helper(
     let Some(command) = helper.as_ref().map(Secret::expose) else { return };
     let words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
     if !secrets_in_args(&words).is_empty() {
-        let text = replace_text(
-            "headers_helper",
-            "headers_helper",
-            LiteralLocation::Foreign,
-            command,
-            choose,
-        );
-        *helper = text.map(Secret::new);
+        let (field, place) = ("headers_helper", LiteralLocation::Foreign);
+        *helper = replace_text(field, field, place, command, choose).map(Secret::new);
     }
 }
 

@@ -68,6 +68,9 @@ impl PlaceholderText {
         mut hidden: Vec<String>,
         choose: &mut CredentialReplacer<'_>,
     ) -> Option<String> {
+        let mut replace = |field: &str, name: &str, text: &str| {
+            replace_text(field, name, LiteralLocation::Embedded, text, choose)
+        };
         hidden.sort_by_key(|part| std::cmp::Reverse(part.len()));
         let mut done: Vec<String> = Vec::new();
         for part in hidden {
@@ -76,27 +79,14 @@ impl PlaceholderText {
                     continue;
                 }
                 // The part has another spelling in the text, so only the whole can be replaced.
-                let whole = self.unmark(&self.text);
-                return replace_text(
-                    field,
-                    name_before(called),
-                    LiteralLocation::Embedded,
-                    &whole,
-                    choose,
-                );
+                return replace(field, name_before(called), &self.unmark(&self.text));
             };
             let end = start + part.len();
             let before = name_before(&self.text[..start]);
             let name = if before.is_empty() { name_before(called) } else { before };
             let field_name =
                 if before.is_empty() { field.to_owned() } else { format!("{field} ({name})") };
-            match replace_text(
-                &field_name,
-                name,
-                LiteralLocation::Embedded,
-                &self.unmark(&part),
-                choose,
-            ) {
+            match replace(&field_name, name, &self.unmark(&part)) {
                 Some(text) => {
                     let mark = self.mark(text);
                     self.text.replace_range(start..end, mark.encode_utf8(&mut [0; 4]));

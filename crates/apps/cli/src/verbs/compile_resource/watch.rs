@@ -20,7 +20,7 @@ const SETTLE_DELAY: Duration = Duration::from_millis(100);
 const NEVER: Duration = Duration::from_secs(30 * 365 * 86_400);
 
 pub(super) async fn follow(work: &ResourceImporter<'_>, every: Option<Duration>) -> Result<()> {
-    let mut news = work.link.notifications();
+    let mut news = work.link.notifications.clone();
     // Subscribes before the first read, so that no change after it is missed.
     subscribe(work, every).await?;
     let mut seen = *news.borrow_and_update();
