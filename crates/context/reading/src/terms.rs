@@ -190,5 +190,13 @@ pub fn query_terms(text: &str) -> Vec<QueryTerm> {
     TermIndexer::new().query_terms(text)
 }
 
+/// Returns true if a word is a stop word in any supported language. A word with a meaning in
+/// English is not, even if it is a stop word elsewhere: `war`.
+pub fn is_stop(word: &str) -> bool {
+    let mut low = String::with_capacity(word.len());
+    toolgate_terms::fold::lower(word, &mut low);
+    stop_words::lookup(&low).is_stop_in_request(Language::ENGLISH)
+}
+
 #[cfg(test)]
 mod tests;
