@@ -2,6 +2,7 @@
 //! library or an empty result.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::path::Path;
 
 use serde_json::{Value, json};

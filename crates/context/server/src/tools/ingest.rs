@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolgate_host::error_chain;
 use toolgate_host::local::{ClientHandle, Tool, ToolCall, ToolOutput};
 use toolgate_model::escape_invisible;
 
