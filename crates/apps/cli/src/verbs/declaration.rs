@@ -64,7 +64,12 @@ pub async fn declare(
     // Trust is written into the user's own files; for other files it is stored in the state.
     let says_trust = file.dialect.is_toolgate() && file.at.scope != ConfigScope::Project;
     spec.trust = placing.trust && says_trust;
-    let before = current_text(context, &file)?;
+    // The user's own file starts from the example if it is missing.
+    let is_users = file.path() == context.home.config_file();
+    let before = match is_users && !file.path().exists() {
+        true => toolgate_host::config::example(&own_program()?),
+        false => file.text()?,
+    };
     let existed = check_existing(context, &file, &spec, placing)?;
     let written = file.with_server(&before, &spec)?;
     check_readable(&file, &file.read(&written.text), &spec.name)?;
@@ -72,7 +77,7 @@ pub async fn declare(
         print_losses(&written.losses);
         return show_diff(context, &file, &before, &spec);
     }
-    if file.at.scope == ConfigScope::User && file.path() == context.home.config_file() {
+    if is_users && file.at.scope == ConfigScope::User {
         context.ensure_config()?;
     }
     file.change(|text| Ok(Some(file.dialect.set(text, &spec, &file.at)?.text)))?;
@@ -129,16 +134,6 @@ fn anchor_cwd(spec: &mut ServerSpec, root: Option<&Path>) -> Result<()> {
         None => Some(whole),
     };
     Ok(())
-}
-
-/// Returns the text of the file. The user's config file starts from the example if it is missing.
-fn current_text(context: &CliContext, file: &ConfigDocument) -> Result<String> {
-    let text = file.text()?;
-    let is_users = file.path() == context.home.config_file();
-    Ok(match is_users && !file.path().exists() {
-        true => toolgate_host::config::example(&own_program()?),
-        false => text,
-    })
 }
 
 /// Returns true if the scope already has a server of this name. Without `--force` that is an error.

@@ -102,16 +102,13 @@ fn entry_text(offer: &CapabilityInventoryEntry, schema: bool) -> String {
     if schema {
         for (label, key) in [("input", "inputSchema"), ("output", "outputSchema")] {
             if let Some(schema) = definition.get(key) {
-                text.push_str(&format!("      {label} {}\n", indented(schema)));
+                let schema = serde_json::to_string_pretty(schema).unwrap_or_default();
+                let schema = escape_invisible_lines(&schema).replace('\n', "\n      ");
+                text.push_str(&format!("      {label} {schema}\n"));
             }
         }
     }
     text
-}
-
-fn indented(schema: &Value) -> String {
-    let text = serde_json::to_string_pretty(schema).unwrap_or_default();
-    escape_invisible_lines(&text).replace('\n', "\n      ")
 }
 
 /// Returns the hidden capabilities, grouped by reason.

@@ -13,7 +13,7 @@ use crate::cli_context::CliContext;
 use crate::control::{ConfigFinding, ControlRequest, ServerRow, ServersReport};
 use crate::embedded_gateway::EmbeddedGatewayOptions;
 use crate::exit::{Exit, Result, error_chain};
-use crate::out::{self, Spinner, TextTable, escape_invisible};
+use crate::out::{self, Spinner, TextTable};
 use crate::server_access::{RunningGateway, ServerAccess};
 
 /// How long to wait for servers to stop; part of the time given with `--wait`.
@@ -78,7 +78,9 @@ pub async fn run(context: &CliContext, options: &ListArgs) -> Result<Exit> {
     if plan.entries.is_empty() && only_built_in {
         out::note("no servers are declared; run `toolgate add NAME COMMAND` to declare one");
     }
-    print(context, &report)?;
+    if !report.servers.is_empty() || context.json {
+        out::print(context, &report, || servers_table(&report.servers))?;
+    }
     if let Some(access) = access {
         print_late_servers(&report.servers, options.wait);
         // Servers that do not stop in time end with this process.
@@ -123,7 +125,7 @@ fn merge(report: &mut ServersReport, findings: &mut Vec<ConfigFinding>, found: S
 /// Prints the servers that did not answer in time, and those that the gateway does not serve.
 fn print_late_servers(rows: &[ServerRow], seconds: u32) {
     let of = |chosen: &dyn Fn(&ServerRow) -> bool| {
-        let names = rows.iter().filter(|row| chosen(row)).map(|row| escape_invisible(&row.name));
+        let names = rows.iter().filter(|row| chosen(row)).map(|row| row.name.as_str());
         names.collect::<Vec<_>>().join(", ")
     };
     let late = of(&|row| matches!(row.state.as_deref(), Some("connecting" | "not_started")));
@@ -137,30 +139,24 @@ fn print_late_servers(rows: &[ServerRow], seconds: u32) {
     }
 }
 
-fn print(context: &CliContext, report: &ServersReport) -> Result<()> {
-    if report.servers.is_empty() && !context.json {
-        return Ok(());
-    }
-    out::print(context, report, || {
-        let headings = ["NAME", "STATE", "TRANSPORT", "TOOLS", "ORIGIN", "REASON"];
-        let mut table = TextTable::new(&headings).with_states(1);
-        for row in &report.servers {
-            let enabled = if row.enabled { "enabled" } else { "disabled" };
-            table.row([
-                &row.name,
-                row.state.as_deref().unwrap_or(enabled),
-                &row.transport,
-                &row.offer.as_ref().map_or("-".to_owned(), |offer| offer.tools.to_string()),
-                &short_origin(&row.origin),
-                row.reason.as_deref().unwrap_or_default(),
-            ]);
-            for shadow in &row.shadows {
-                table.remark(&format!("wins over {}", short_origin(shadow)));
-            }
+fn servers_table(rows: &[ServerRow]) -> String {
+    let headings = ["NAME", "STATE", "TRANSPORT", "TOOLS", "ORIGIN", "REASON"];
+    let mut table = TextTable::new(&headings).with_states(1);
+    for row in rows {
+        let enabled = if row.enabled { "enabled" } else { "disabled" };
+        table.row([
+            &row.name,
+            row.state.as_deref().unwrap_or(enabled),
+            &row.transport,
+            &row.offer.as_ref().map_or("-".to_owned(), |offer| offer.tools.to_string()),
+            &short_origin(&row.origin),
+            row.reason.as_deref().unwrap_or_default(),
+        ]);
+        for shadow in &row.shadows {
+            table.remark(&format!("wins over {}", short_origin(shadow)));
         }
-        table.text()
-    })?;
-    Ok(())
+    }
+    table.text()
 }
 
 /// Returns a file and line for display, relative to the current folder or to the user's home.

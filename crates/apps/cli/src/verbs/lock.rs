@@ -90,7 +90,10 @@ fn print_unpinned(lock: &Locked) {
 
 fn check(context: &CliContext, locked: &Locked, now: &Answer) -> Result<Exit> {
     let violations = locked.check(&Locked::parse(&now.text)?);
-    out::print(context, &violations, || violations.iter().map(violation_text).collect())?;
+    let text = |LockViolation { server, text, code, .. }: &LockViolation| {
+        escape_invisible(&format!("{server}: {text} [{code}]")) + "\n"
+    };
+    out::print(context, &violations, || violations.iter().map(text).collect())?;
     now.problems.iter().for_each(|problem| out::note(problem));
     match violations.is_empty() && now.problems.is_empty() {
         true => {
@@ -99,15 +102,6 @@ fn check(context: &CliContext, locked: &Locked, now: &Answer) -> Result<Exit> {
         }
         false => Ok(Exit::Failed),
     }
-}
-
-fn violation_text(violation: &LockViolation) -> String {
-    format!(
-        "{}: {} [{}]\n",
-        escape_invisible(&violation.server),
-        escape_invisible(&violation.text),
-        violation.code
-    )
 }
 
 /// Reads a lock file. The error for a missing file says how to create it.

@@ -3,16 +3,18 @@
 //! It starts no servers and asks for no approvals. Only `allow`, `ask` and `deny` change rules.
 
 mod cases;
-mod check;
 mod edit;
 mod explain;
 mod replay;
 
 use clap::Subcommand;
-use toolgate_host::policy::Effect;
+use serde_json::json;
+use toolgate_host::policy::{self, Effect};
 
+use super::diagnostics;
 use crate::cli_context::CliContext;
 use crate::exit::{Exit, Result};
+use crate::out;
 
 /// A subcommand of `toolgate policy`.
 #[derive(Debug, Subcommand)]
@@ -47,9 +49,27 @@ pub async fn run(context: &CliContext, command: &PolicyCommand) -> Result<Exit> 
         PolicyCommand::Allow(options) => edit::run(context, options, Effect::Allow).await,
         PolicyCommand::Ask(options) => edit::run(context, options, Effect::Ask).await,
         PolicyCommand::Deny(options) => edit::run(context, options, Effect::Deny).await,
-        PolicyCommand::Check => check::run(context).await,
+        PolicyCommand::Check => check(context).await,
         PolicyCommand::Explain(options) => explain::run(context, options).await,
         PolicyCommand::Test(options) => cases::run(context, options).await,
         PolicyCommand::Replay(options) => replay::run(context, options).await,
     }
+}
+
+/// Prints every diagnostic about the rules, with its position and a hint.
+async fn check(context: &CliContext) -> Result<Exit> {
+    let checked = policy::check(&context.load_setup().await?).await?;
+    if let [first, ..] = &checked.unknown[..] {
+        let names: Vec<_> = checked.unknown.iter().map(|name| name.as_str()).collect();
+        out::remark(&format!(
+            "the capabilities of {} are not known yet, so rules about them are not checked; run \
+             `toolgate discover {}`",
+            names.join(", "),
+            first
+        ));
+    }
+    let (rules, mode) = (checked.rules, checked.mode);
+    let facts = json!({ "rules": rules, "mode": mode, "unknown": checked.unknown });
+    let what = format!("{}, mode {mode}", out::count(rules, "rule"));
+    diagnostics::print(context, &checked.diagnostics, facts, &what)
 }

@@ -118,16 +118,12 @@ pub(super) async fn run_gateway<T>(
 async fn resolve_loopback(listen: &str) -> Result<SocketAddr> {
     let example = "use a loopback address, for example --listen 127.0.0.1:7420";
     let unknown =
-        |why: String| cli_error!(GatewayAddress, "cannot listen on {listen}: {why}").hint(example);
-    let mut found = lookup_host(listen).await.map_err(|error| unknown(error.to_string()))?;
-    let address = found.next().ok_or_else(|| unknown("it is not an address".to_owned()))?;
+        |why: &str| cli_error!(GatewayAddress, "cannot listen on {listen}: {why}").hint(example);
+    let mut found = lookup_host(listen).await.map_err(|error| unknown(&error.to_string()))?;
+    let address = found.next().ok_or_else(|| unknown("it is not an address"))?;
     if !address.ip().is_loopback() {
-        return Err(cli_error!(
-            GatewayAddress,
-            "cannot listen on {listen}: only loopback addresses are allowed, because access keys \
-             are sent unencrypted"
-        )
-        .hint(example));
+        let why = "only loopback addresses are allowed, because access keys are sent unencrypted";
+        return Err(unknown(why));
     }
     Ok(address)
 }

@@ -42,11 +42,9 @@ impl HttpServer {
         let end = Some(Instant::now() + timeouts.upload);
         let Some(second) = next_chunk(&mut body, silence, end).await? else { return Ok(first) };
         let (mut spool, mut quota) = (BodySpool::new(limits), Vec::new());
-        let mut chunks = [Some(first), Some(second)].into_iter();
-        while let Some(chunk) = match chunks.next() {
-            Some(chunk) => chunk,
-            None => next_chunk(&mut body, silence, end).await?,
-        } {
+        spool.push(&first).map_err(body_error)?;
+        let mut next = Some(second);
+        while let Some(chunk) = next {
             spool.push(&chunk).map_err(body_error)?;
             while quota.len() < spool.received() / QUOTA_UNIT {
                 let unit = self.upload_quota.acquire(identity.peer_id()).ok_or_else(|| {
@@ -55,6 +53,7 @@ impl HttpServer {
                 })?;
                 quota.push(unit);
             }
+            next = next_chunk(&mut body, silence, end).await?;
         }
         spool.into_body().into_bytes().await.map_err(body_error)
     }

@@ -9,15 +9,13 @@
 //! [`Options::resume_timeout`](crate::Options) to resume it.
 
 use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use tokio::time::{Sleep, sleep};
+use tokio::time::sleep;
 use toolgate_transport::chunked_message::OutgoingMessage;
 use toolgate_wire::{Frame, MessageKind, MessageOrBatch, method};
 
@@ -84,7 +82,9 @@ impl HttpServer {
         check_legacy_version(context.headers)?;
         let Some(client) = self.find_session(context.headers, &context.identity)? else {
             return match message {
-                MessageOrBatch::One(frame) if is_initialize(&frame) => {
+                MessageOrBatch::One(frame)
+                    if frame.kind() == MessageKind::Request && frame.is(method::INITIALIZE) =>
+                {
                     self.open_session(&frame, context).await
                 }
                 _ => Err(missing_session()),
@@ -179,10 +179,6 @@ impl HttpServer {
     }
 }
 
-fn is_initialize(frame: &Frame) -> bool {
-    frame.kind() == MessageKind::Request && frame.is(method::INITIALIZE)
-}
-
 /// Waits for the first step of an exchange. If the client accepts streams, this stops waiting after
 /// `patience` and returns `None`.
 pub(crate) async fn first_step(
@@ -190,23 +186,12 @@ pub(crate) async fn first_step(
     patience: Duration,
     exchange: &mut Exchange,
 ) -> Option<ExchangeOutput> {
-    let mut late = pin!(None::<Sleep>);
-    poll_fn(|context| {
-        if let Poll::Ready(step) = exchange.poll_step(context) {
-            return Poll::Ready(Some(step));
-        }
-        if accept == AcceptHeader::Json {
-            return Poll::Pending;
-        }
-        if late.is_none() {
-            late.set(Some(sleep(patience)));
-        }
-        match late.as_mut().as_pin_mut().map(|late| late.poll(context)) {
-            Some(Poll::Ready(())) => Poll::Ready(None),
-            _ => Poll::Pending,
-        }
-    })
-    .await
+    tokio::select! {
+        biased;
+        step = poll_fn(|context| exchange.poll_step(context)) => Some(step),
+        // The block creates the timer only if the first step is not ready at once.
+        () = async { sleep(patience).await }, if accept != AcceptHeader::Json => None,
+    }
 }
 
 /// The stream of one request. Dropping it finishes the stream.

@@ -28,18 +28,10 @@ pub(crate) enum ResponseBody {
     Empty,
     /// A whole answer.
     Answer([Bytes; 3]),
-    /// A large answer, and how many bytes of it are left.
+    /// A large answer, which is read while it is sent, and how many bytes of it are left.
     Large(Box<ChunkedMessage>, u64),
     /// A stream of events.
     Events(Box<EventStreamBody>),
-}
-
-impl ResponseBody {
-    /// Creates the body of a large answer, which is read while it is sent.
-    pub(crate) fn large(message: Box<ChunkedMessage>) -> Self {
-        let len = message.total_len();
-        Self::Large(message, len)
-    }
 }
 
 impl Body for ResponseBody {

@@ -32,7 +32,10 @@ pub(crate) fn rejected(rejection: &Rejection, allow: &'static str) -> Response<R
 pub(crate) fn json(reply: RpcResponse) -> Response<ResponseBody> {
     let mut response = Response::new(match reply.content {
         ResponseContent::Small(parts) => ResponseBody::Answer(parts),
-        ResponseContent::Large(message) => ResponseBody::large(message),
+        ResponseContent::Large(message) => {
+            let left = message.total_len();
+            ResponseBody::Large(message, left)
+        }
     });
     response.headers_mut().insert(CONTENT_TYPE, JSON);
     response

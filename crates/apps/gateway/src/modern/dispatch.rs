@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use toolgate_model::CapabilityKind;
 use toolgate_wire::{Frame, OwnedRequestId, code, method};
 
 use super::questions::InputResponses;
@@ -10,8 +10,7 @@ use super::retry::{self, RetryParams};
 use super::rounds::{CallRound, CallRounds};
 use super::{ClientMeta, ModernHandler, StatelessClient, discover, request_digest};
 use crate::exchange::{
-    self, Call, Exchange, InFlightGuard, Outcome, QuestionDelivery, ResponseMode, RpcResponse,
-    RunningCall,
+    self, Call, Exchange, InFlightGuard, QuestionDelivery, ResponseMode, RpcResponse, RunningCall,
 };
 use crate::peer::ConnectionPeer;
 
@@ -31,9 +30,8 @@ impl ModernHandler {
             Ok(parsed) => parsed,
             Err(reply) => return Exchange::Answered(reply),
         };
-        if let Some(kind) = listed {
-            let list = exchange::list(&self.gate, kind, &context.client.caller);
-            return self.start_exchange(id, self.new_call(request, context, None, true), list);
+        if listed.is_some() {
+            return self.start_call(request, id, context, listed, None);
         }
         match name.as_ref() {
             method::TOOLS_CALL | method::PROMPTS_GET | method::RESOURCES_READ => {
@@ -55,7 +53,7 @@ impl ModernHandler {
                 let error = format!("Method not found: {name}");
                 Exchange::failed(&id, code::METHOD_NOT_FOUND, &error)
             }
-            _ => self.start_call(request, id, context, None),
+            _ => self.start_call(request, id, context, None, None),
         }
     }
 
@@ -68,7 +66,9 @@ impl ModernHandler {
     ) -> Exchange {
         let refused = |reason: &str| Exchange::failed(&id, code::INVALID_PARAMS, reason);
         let retry = match RetryParams::parse(&request) {
-            Ok(None) => return self.start_call(request, id, context, Some(InputResponses::new())),
+            Ok(None) => {
+                return self.start_call(request, id, context, None, Some(InputResponses::new()));
+            }
             Ok(Some(retry)) => retry,
             Err(reason) => return refused(reason),
         };
@@ -91,45 +91,29 @@ impl ModernHandler {
             // No call waits for these answers: this is a new call with answers to expected
             // questions.
             Ok(None) => match retry::strip_retry_params(&request) {
-                Ok(bare) => self.start_call(bare, id, context, Some(answers)),
+                Ok(bare) => self.start_call(bare, id, context, None, Some(answers)),
                 Err(_) => refused("cannot parse params"),
             },
         }
     }
 
-    /// Passes a request to the gate. `early_answers` is `None` if the request may not be answered
-    /// with questions.
+    /// Passes a request to the gate. `listed` is the kind that a list request lists; `early_answers` is
+    /// `None` if the request may not be answered with questions.
     fn start_call(
         &self,
         request: Frame,
         id: OwnedRequestId,
         context: ModernRequestContext,
+        listed: Option<CapabilityKind>,
         early_answers: Option<InputResponses>,
     ) -> Exchange {
-        let caller = context.client.caller.clone();
-        let call = self.new_call(request.clone(), context, early_answers, false);
-        let pass = exchange::pass(&self.gate, request, &caller, &call);
-        self.start_exchange(id, call, pass)
-    }
-
-    fn new_call(
-        &self,
-        request: Frame,
-        context: ModernRequestContext,
-        early_answers: Option<InputResponses>,
-        is_list: bool,
-    ) -> Arc<Call> {
-        let parked_calls = self.parked_calls.clone();
-        let rounds = CallRounds::new(request, context, parked_calls, early_answers);
-        Call::new(QuestionDelivery::Rounds(rounds), is_list)
-    }
-
-    fn start_exchange(
-        &self,
-        id: OwnedRequestId,
-        call: Arc<Call>,
-        work: BoxFuture<'static, Outcome>,
-    ) -> Exchange {
+        let (caller, parked_calls) = (context.client.caller.clone(), self.parked_calls.clone());
+        let rounds = CallRounds::new(request.clone(), context, parked_calls, early_answers);
+        let call = Call::new(QuestionDelivery::Rounds(rounds), listed.is_some());
+        let work = match listed {
+            Some(kind) => exchange::list(&self.gate, kind, &caller),
+            None => exchange::pass(&self.gate, request, &caller, &call),
+        };
         let in_flight = InFlightGuard::new(&self.in_flight_count);
         Exchange::Running(RunningCall::new(call, id, work, Some(in_flight)))
     }

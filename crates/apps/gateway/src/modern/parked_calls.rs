@@ -63,16 +63,15 @@ impl ParkedCallTable {
             self.parked.values().filter(|parked| of(parked)).count()
         };
         PARKED_LIMITS.admit(peer, self.parked.len(), count(&|parked| parked.peer == *peer))
-            && count(&|parked| parked.caller == client.caller.id) < PER_CALLER
+            && count(&|parked| parked.client.caller.id == client.caller.id) < PER_CALLER
             && count(&|parked| parked.server.as_ref() == server) < PER_SERVER
     }
 }
 
 /// One parked call.
 pub(crate) struct ParkedCall {
-    principal: ClientPrincipal,
+    client: Arc<StatelessClient>,
     peer: PeerId,
-    caller: CallerId,
     server: Option<ServerName>,
     request: Digest,
     slot: Arc<ParkedCallSlot>,
@@ -117,9 +116,8 @@ impl ParkedCalls {
         let slot = Arc::new(Mutex::new(Some(running)));
         let weak = Arc::downgrade(parked_calls);
         let poll_task = tokio::spawn(poll_until_claimed(weak, number, slot.clone(), until));
-        let (principal, caller) = (client.principal.clone(), client.caller.id);
-        let poll_task = poll_task.abort_handle();
-        let parked = ParkedCall { principal, peer, caller, server, request, slot, poll_task };
+        let (client, poll_task) = (client.clone(), poll_task.abort_handle());
+        let parked = ParkedCall { client, peer, server, request, slot, poll_task };
         table.parked.insert(number, parked);
         Ok(reply)
     }
@@ -172,7 +170,8 @@ impl ParkedCalls {
         caller: CallerId,
         request: &Digest,
     ) -> Option<Box<RunningCall>> {
-        let alike = |parked: &ParkedCall| parked.caller == caller && parked.request == *request;
+        let alike =
+            |parked: &ParkedCall| parked.client.caller.id == caller && parked.request == *request;
         let newest = {
             let table = self.table.lock();
             let found = table.parked.iter().filter(|(_, parked)| alike(parked));
@@ -191,7 +190,7 @@ impl ParkedCalls {
     pub(crate) fn forget_principals(&self, is_selected: impl Fn(&ClientPrincipal) -> bool) {
         let gone: Vec<_> = {
             let mut table = self.table.lock();
-            table.parked.extract_if(|_, parked| is_selected(&parked.principal)).collect()
+            table.parked.extract_if(|_, parked| is_selected(&parked.client.principal)).collect()
         };
         for (_, parked) in gone {
             parked.poll_task.abort();

@@ -27,14 +27,10 @@ pub fn parse_transport(add: &AddArgs) -> Result<TransportSpec> {
         )),
         (Some(url), None) => http_transport(add, url),
         (None, Some((first, rest))) => match add.transport {
-            Some(TransportArg::Stdio) if is_url(first) => Err(usage_error(
-                "--transport stdio needs a command, got a URL",
-                "remove --transport, or use --transport http",
-            )),
             None | Some(TransportArg::Stdio) if !is_url(first) => {
                 process_transport(add, first, rest)
             }
-            _ if !rest.is_empty() => {
+            transport if !rest.is_empty() && transport != Some(TransportArg::Stdio) => {
                 Err(usage_error("a URL takes no arguments", "remove the arguments after the URL"))
             }
             _ => http_transport(add, first),

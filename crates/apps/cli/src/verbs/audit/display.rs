@@ -55,7 +55,7 @@ pub fn text_line(entry: &JournalEntry) -> String {
         ("", outcome) => outcome,
         (effect, _) => effect,
     };
-    let spent = if columns.micros.is_empty() { String::new() } else { millis(&columns.micros) };
+    let spent = millis(&columns.micros);
     let rest = [columns.because, &columns.detail, &spent].map(str::to_owned).join(" ");
     let who = [entry.caller.as_str(), entry.client.as_str()].join(" ");
     let parts = [entry.time(), format!("{word:<10}"), call, about, who, rest];

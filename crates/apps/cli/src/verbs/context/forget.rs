@@ -66,23 +66,25 @@ pub async fn run(context: &CliContext, options: &ContextForgetArgs) -> Result<Ex
         list_documents(&selected);
     }
     if options.dry_run {
-        print_result(context, 0, &selected)?;
-        out::note(&format!("dry run: {many} would be removed"));
-        return Ok(Exit::Done);
+        let text = format!("dry run: {many} would be removed");
+        return print_result(context, 0, &selected, &text);
     }
     if !options.yes {
         let hint = "use --yes to confirm, or --dry-run to see what would be removed";
         let (question, action) = (format!("Remove {many}?"), format!("remove {many}"));
         prompt::confirm(&question, &action, hint, "not confirmed; nothing was removed")?;
     }
-    let forgotten = forget(&library, &selected).await?;
+    let mut forgotten = 0;
+    for some in selected.chunks(PAGE) {
+        let keys: Vec<_> = some.iter().map(|document| document.key.clone()).collect();
+        forgotten += library.forget(&keys).await?;
+    }
     if options.all {
         // Past queries reveal what the documents were about.
         library.forget_queries().await?;
     }
-    print_result(context, forgotten, &selected)?;
-    out::note(&format!("removed {}", out::count(forgotten, "document")));
-    Ok(Exit::Done)
+    let text = format!("removed {}", out::count(forgotten, "document"));
+    print_result(context, forgotten, &selected, &text)
 }
 
 fn list_documents(documents: &[Document]) {
@@ -95,21 +97,18 @@ fn list_documents(documents: &[Document]) {
     }
 }
 
-fn print_result(context: &CliContext, forgotten: u64, documents: &[Document]) -> Result<()> {
-    if !context.json {
-        return Ok(());
+fn print_result(
+    context: &CliContext,
+    forgotten: u64,
+    documents: &[Document],
+    text: &str,
+) -> Result<Exit> {
+    if context.json {
+        let sources: Vec<_> = documents.iter().map(|document| &document.key).collect();
+        out::json(&json!({ "forgotten": forgotten, "documents": sources }))?;
     }
-    let sources: Vec<_> = documents.iter().map(|document| &document.key).collect();
-    out::json(&json!({ "forgotten": forgotten, "documents": sources }))
-}
-
-async fn forget(library: &Library, documents: &[Document]) -> Result<u64> {
-    let mut forgotten = 0;
-    for some in documents.chunks(PAGE) {
-        let keys: Vec<_> = some.iter().map(|document| document.key.clone()).collect();
-        forgotten += library.forget(&keys).await?;
-    }
-    Ok(forgotten)
+    out::note(text);
+    Ok(Exit::Done)
 }
 
 /// Returns the documents that the options select, sorted by key unless they were named.

@@ -41,17 +41,18 @@ pub async fn run(context: &CliContext, options: &ContextPackArgs) -> Result<Exit
             cli_error!(CliUsage, "the task is empty").hint("describe the task in a few words")
         );
     }
-    let packed = match open_existing(context).await? {
-        Some(library) => {
-            let packed = packing::pack(&library, &task, options.budget).await?;
-            print_nothing_found(&packed, options.budget);
-            packed
-        }
-        None => {
-            print_empty();
-            PassagePack::default()
-        }
+    let library = open_existing(context).await?;
+    let packed = match &library {
+        Some(library) => packing::pack(library, &task, options.budget).await?,
+        None => PassagePack::default(),
     };
+    if library.is_none() {
+        print_empty();
+    } else if packed.over_budget {
+        out::note(&format!("every matching passage has more than {} tokens", options.budget));
+    } else if packed.passages.is_empty() {
+        out::note("no passages match; describe the task in other words");
+    }
     if context.json {
         out::json(&pack_json(&task, options.budget, &packed))?;
     } else if !packed.passages.is_empty() {
@@ -60,14 +61,6 @@ pub async fn run(context: &CliContext, options: &ContextPackArgs) -> Result<Exit
         out::note(&format!("{many}, about {} of {} tokens", packed.tokens, options.budget));
     }
     Ok(Exit::Done)
-}
-
-fn print_nothing_found(packed: &PassagePack, budget: usize) {
-    if packed.over_budget {
-        out::note(&format!("every matching passage has more than {budget} tokens"));
-    } else if packed.passages.is_empty() {
-        out::note("no passages match; describe the task in other words");
-    }
 }
 
 fn pack_json(task: &str, budget: usize, packed: &PassagePack) -> Value {

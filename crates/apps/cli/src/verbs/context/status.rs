@@ -58,14 +58,11 @@ fn status_text(status: &LibraryStatus) -> String {
         text.push_str(&format!("last added: {}\n", format_time(latest)));
     }
     let mut table = TextTable::new(&["SOURCE", "DOCUMENTS"]);
-    for (folder, documents) in &status.folders {
-        table.row([folder, &documents.to_string()]);
-    }
-    for (server, documents) in &status.servers {
-        table.row([format!("server {server}"), documents.to_string()]);
-    }
-    if let notes @ 1.. = note_count(status) {
-        table.row(["notes".to_owned(), notes.to_string()]);
+    let folders = status.folders.iter().cloned();
+    let servers = status.servers.iter().map(|(name, count)| (format!("server {name}"), *count));
+    let notes = Some(("notes".to_owned(), note_count(status))).filter(|(_, count)| *count > 0);
+    for (source, count) in folders.chain(servers).chain(notes) {
+        table.row([source, count.to_string()]);
     }
     format!("{text}\n{}", table.text())
 }

@@ -36,12 +36,8 @@ fn how(line: &PinJson, state: &str) -> String {
 
 fn write_change(out: &mut String, change: &PinChangeJson) {
     let PinChangeJson { code, pointer, severity, text, before, after } = change;
-    let _ = writeln!(
-        out,
-        "  {severity}: {} [{code}] {}",
-        escape_invisible(text),
-        escape_invisible(pointer)
-    );
+    let line = format!("  {severity}: {text} [{code}] {pointer}");
+    let _ = writeln!(out, "{}", escape_invisible(&line));
     for (sign, value) in [('-', before), ('+', after)] {
         for line in value.iter().flat_map(|value| value.lines()) {
             let _ = writeln!(out, "    {sign} {}", escape_invisible_lines(line));
